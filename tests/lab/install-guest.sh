@@ -75,7 +75,10 @@ restrict_perf() {
 }
 
 switch_hooks_off() {
-  sysctl -q kernel.ftrace_enabled=0 && echo 0 >/sys/kernel/debug/kprobes/enabled && follow_remedies as_root kprobes ftrace
+  local hooks=(kprobes)
+  # 7.3 answers "not supported".
+  if sysctl -q kernel.ftrace_enabled=0 2>/dev/null; then hooks+=(ftrace); fi
+  echo 0 >/sys/kernel/debug/kprobes/enabled && follow_remedies as_root "${hooks[@]}"
 }
 
 hide_debugfs() {

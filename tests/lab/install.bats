@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # ddq, tinstall and tuninstall with a driver, and a trace of this machine analysed under another kernel.
 
-# One kernel suffices: all other tests load the module in each. --single-thread: switching probes and perf events on and
-# off patches kernel code, which QEMU emulates reliably only in one host thread. The guest uses this build with the same
+# By default one kernel suffices: all other tests load the module in each. --single-thread: switching probes and perf events
+# on and off patches kernel code, which QEMU emulates reliably only in one host thread. The guest uses this build with the same
 # settings, since compiling the module in the guest takes minutes.
 @test "tinstall loads the driver, ddq finds it and tuninstall unloads it; documented commands and advice work" {
   # shellcheck source=tests/support/documented_commands.bash
@@ -14,7 +14,7 @@
     commands_of "$SOURCE_DIR/tests/support/documented_commands.table" lab/install >"$BATS_TEST_TMPDIR/commands"
   promised=$(sed -n 's/^promise \([^ ]*\) .*/\1/p' tests/lab/install-guest.sh)
   [[ $(wc -w <<<"$promised") -gt 15 ]]
-  scripts/lab --kernel 6.12 --single-thread --timeout 1200 -- env PITRACE_WERROR="${PITRACE_WERROR:-0}" tests/lab/install-guest.sh "$BUILD_DIR/bin" "$BATS_TEST_TMPDIR/commands" \
+  scripts/lab --kernel "${LAB_KERNELS:-6.12}" --single-thread --timeout 1200 -- env PITRACE_WERROR="${PITRACE_WERROR:-0}" tests/lab/install-guest.sh "$BUILD_DIR/bin" "$BATS_TEST_TMPDIR/commands" \
     >"$BATS_TEST_TMPDIR/said" 2>"$BATS_TEST_TMPDIR/console" || { cat "$BATS_TEST_TMPDIR"/{said,console} && false; }
   cat "$BATS_TEST_TMPDIR/said"
   for name in $promised finished; do grep -qx "ok $name" "$BATS_TEST_TMPDIR/said"; done

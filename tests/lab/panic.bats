@@ -50,7 +50,7 @@ names_are_in() {
 }
 
 @test "continuous mode: after a panic the file has names, ticks and symbols" {
-    panicked 6.12 -t cont -ss 4
+    panicked "${LAB_KERNELS:-6.12}" -t cont -ss 4
     names_are_in swtrace.nrm2
     run "$BUILD_DIR/bin/post" --json -clip 0
     [ "$status" -eq 3 ]
