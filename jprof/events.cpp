@@ -2,6 +2,8 @@
 // The functions that the JVM calls for its events: each passes its event to the session.
 #include "events.h"
 
+#include <cstdarg>
+
 #include "session.h"
 
 namespace pi::jprof {
@@ -38,6 +40,20 @@ void JNICALL thread_end(jvmtiEnv*, JNIEnv*, jthread thread) {
   Session::get().on_thread_end(thread);
 }
 
+// Extension events have the arguments (JNIEnv*, jthread).
+void JNICALL virtual_thread_mount(jvmtiEnv* jvmti, ...) {
+  std::va_list arguments;
+  va_start(arguments, jvmti);
+  auto* const jni = va_arg(arguments, JNIEnv*);
+  const auto thread = va_arg(arguments, jthread);
+  va_end(arguments);
+  Session::get().on_mount(jni, thread);
+}
+
+void JNICALL virtual_thread_unmount(jvmtiEnv*, ...) {
+  Session::get().on_unmount();
+}
+
 }  // namespace
 
 jvmtiEventCallbacks event_callbacks() {
@@ -50,6 +66,14 @@ jvmtiEventCallbacks event_callbacks() {
   callbacks.ThreadStart = thread_start;
   callbacks.ThreadEnd = thread_end;
   return callbacks;
+}
+
+jvmtiExtensionEvent mount_callback() {
+  return virtual_thread_mount;
+}
+
+jvmtiExtensionEvent unmount_callback() {
+  return virtual_thread_unmount;
 }
 
 }  // namespace pi::jprof

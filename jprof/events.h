@@ -8,6 +8,9 @@
 namespace pi::jprof {
 
 jvmtiEventCallbacks event_callbacks();
+// HotSpot's extension events of virtual threads.
+jvmtiExtensionEvent mount_callback();
+jvmtiExtensionEvent unmount_callback();
 
 }  // namespace pi::jprof
 

@@ -278,4 +278,24 @@ void append_thread(std::string& text, uint64_t time, uint32_t tid, std::string_v
   text += '\n';
 }
 
+void append_mount(std::string& text, uint64_t time, uint32_t tid, std::string_view name) {
+  append_addition(text, mount_word);
+  text += ' ';
+  append_time16(text, time);
+  text += ' ';
+  append_hex(text, tid);
+  text += ' ';
+  text += thread_log_name(name);
+  text += '\n';
+}
+
+void append_unmount(std::string& text, uint64_t time, uint32_t tid) {
+  append_addition(text, unmount_word);
+  text += ' ';
+  append_time16(text, time);
+  text += ' ';
+  append_hex(text, tid);
+  text += '\n';
+}
+
 }  // namespace pi::jprof

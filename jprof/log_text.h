@@ -57,6 +57,9 @@ void append_end(std::string& text, uint64_t time, std::string_view reason);
 void append_thread(std::string& text, uint64_t time, uint32_t tid, std::string_view name,
                    bool starts);
 
+void append_mount(std::string& text, uint64_t time, uint32_t tid, std::string_view name);
+void append_unmount(std::string& text, uint64_t time, uint32_t tid);
+
 // A name as it is in the logs: UTF-8, blanks and control characters replaced, truncated where it is
 // too long. In names of threads quotes are replaced as well.
 std::string log_name(std::string_view modified_utf8);

@@ -34,9 +34,10 @@ bool NameLog::begin(std::string_view beginning, uint64_t time) {
 }
 
 // The first loss is reported to the user; all are reported in the log when it can be written again.
-void NameLog::lose(int error, uint64_t time) {
-  ++lost_;
-  if (unreported_++ == 0) first_unreported_ = last_unreported_ = time;
+void NameLog::lose(int error, uint64_t time, uint64_t events) {
+  lost_ += events;
+  if (unreported_ == 0) first_unreported_ = last_unreported_ = time;
+  unreported_ += events;
   if (!std::exchange(complained_, true))
     say(error == ENOENT
             ? "'" + path() + "' was removed: names from now on are lost. The JVM continues"
@@ -46,22 +47,22 @@ void NameLog::lose(int error, uint64_t time) {
   last_unreported_ = std::max(last_unreported_, time);
 }
 
-bool NameLog::append(std::string_view text, uint64_t time) {
+bool NameLog::append(std::string_view text, uint64_t time, uint64_t events) {
   if (waits_) {
     waiting_ += text;
-    ++written_;
+    written_ += events;
     return true;
   }
   std::string before = beginning_;
   if (unreported_ != 0) append_lost(before, unreported_, first_unreported_, last_unreported_);
   const int error = before.empty() ? file_.append(text) : file_.append(before.append(text));
   if (error != 0) {
-    lose(error, time);
+    lose(error, time, events);
     return false;
   }
   beginning_.clear();
   unreported_ = 0;
-  ++written_;
+  written_ += events;
   return true;
 }
 

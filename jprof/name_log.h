@@ -27,9 +27,10 @@ class NameLog {
   bool is_open() const { return file_.is_open(); }
   const std::string& path() const { return file_.path(); }
   // Counts an event for which no text could be made.
-  void lose(int error, uint64_t time);
-  // Appends the text of one event, with its time. False if it was lost.
-  bool append(std::string_view text, uint64_t time);
+  void lose(int error, uint64_t time, uint64_t events = 1);
+  // Appends the text of an event, with its time, or of several, with the time of one. False if it
+  // was lost.
+  bool append(std::string_view text, uint64_t time, uint64_t events = 1);
   uint64_t written() const { return written_; }
   uint64_t lost() const { return lost_; }
 

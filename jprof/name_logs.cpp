@@ -5,10 +5,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include <pi/jit_log.h>
 #include <pi/process_start.h>
 
+#include "messages.h"
 #include "proc_text.h"
 #include "trace_hooks.h"
 
@@ -47,6 +49,11 @@ Status NameLogs::open(const Options& options) {
   code_.clear();
   methods_.clear();
   threads_.clear();
+  carriers_.clear();
+  mounts_.clear();
+  mounts_waiting_ = 0;
+  mounts_bytes_ = 0;
+  mounts_full_ = false;
   code_log_.wanted = options.jita2n;
   thread_log_.wanted = options.thread_names;
   if (options.jita2n)
@@ -94,6 +101,7 @@ void NameLogs::abandon() {
 void NameLogs::end(std::string_view reason) {
   const std::lock_guard lock(mutex_);
   const uint64_t time = now();
+  write_mounts();
   code_log_.log.end(reason, time);
   thread_log_.log.end(reason, time);
   code_.clear();
@@ -245,6 +253,46 @@ void NameLogs::end_finding_threads() {
   const std::lock_guard lock(mutex_);
   finding_threads_ = false;
   ended_.clear();
+}
+
+// Called with the lock held, as write_mounts() is.
+void NameLogs::add_mount(std::string_view text, uint64_t time) {
+  constexpr size_t enough = 32 << 10;
+  if (mounts_waiting_ == 0) mounts_since_ = time;
+  mounts_ += text;
+  mounts_bytes_ += text.size();
+  ++mounts_waiting_;
+  if (mounts_.size() >= enough || time > mounts_since_ + mounts_delay_max) write_mounts();
+}
+
+void NameLogs::write_mounts() {
+  if (mounts_waiting_ != 0)
+    (void)thread_log_.log.append(mounts_, mounts_since_, std::exchange(mounts_waiting_, 0));
+  mounts_.clear();
+}
+
+void NameLogs::mounted(uint64_t time, uint32_t tid, std::string_view name) {
+  std::string text;
+  append_mount(text, time, tid, name);
+  const std::lock_guard lock(mutex_);
+  if (!thread_log_.log.is_open()) return;
+  if (mounts_bytes_ + text.size() > mounts_bytes_max) {
+    if (!std::exchange(mounts_full_, true))
+      say("'" + thread_log_.log.path() + "' has " + std::to_string(mounts_bytes_max >> 20) +
+          " MB of virtual threads: from now on it has only the names of their carriers. The JVM "
+          "continues");
+    return;
+  }
+  carriers_.insert(tid);
+  add_mount(text, time);
+}
+
+// Also when no more mounts are recorded: else the thread would keep the name of the last one.
+void NameLogs::unmounted(uint64_t time, uint32_t tid) {
+  std::string text;
+  append_unmount(text, time, tid);
+  const std::lock_guard lock(mutex_);
+  if (thread_log_.log.is_open() && carriers_.erase(tid) != 0) add_mount(text, time);
 }
 
 void NameLogs::lose(uint64_t time) {

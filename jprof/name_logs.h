@@ -66,6 +66,14 @@ class NameLogs {
   void thread_found(uint64_t time, uint32_t tid, std::string_view name);
   void end_finding_threads();
 
+  // Thread tid carries a virtual thread, or none any more. There are up to millions of these events
+  // in a second, so they get no hooks, many are written together, and only the first
+  // mounts_bytes_max bytes are recorded.
+  void mounted(uint64_t time, uint32_t tid, std::string_view name);
+  void unmounted(uint64_t time, uint32_t tid);
+  static constexpr uint64_t mounts_bytes_max = 64 << 20;
+  static constexpr uint64_t mounts_delay_max = 50'000'000;  // nanoseconds, while events come
+
   // Counts an event that was lost for lack of memory.
   void lose(uint64_t time);
   // The paths of the logs; counted: also the numbers of records.
@@ -87,6 +95,8 @@ class NameLogs {
                   uint32_t interval);
   void write_thread(std::unique_lock<std::mutex> lock, uint64_t time, uint32_t tid,
                     std::string_view name, bool starts);
+  void add_mount(std::string_view text, uint64_t time);
+  void write_mounts();
   bool is_new_code(const CodeEvent& event, std::string_view name);
   // Appends the definitions of new methods and the numbers of all; false if a method is not known
   // any more.
@@ -103,6 +113,12 @@ class NameLogs {
   MethodNumbers methods_;
   std::map<uint32_t, std::string> threads_;  // running and in the log, with their names
   bool finding_threads_ = false;
+  std::set<uint32_t> carriers_;  // threads whose last mount is recorded, without its end
+  std::string mounts_;           // not written yet
+  uint64_t mounts_waiting_ = 0;  // how many
+  uint64_t mounts_since_ = 0;    // time of the first one
+  uint64_t mounts_bytes_ = 0;    // recorded, of all
+  bool mounts_full_ = false;
   std::set<uint32_t> ended_;  // threads that ended while running ones are searched
 };
 

@@ -6,10 +6,13 @@ namespace pi::jprof {
 namespace {
 
 constexpr OptionWord known[] = {
-    {Word::tprof, "TPROF", "ITRACE", Takes::no_value, "", "JITA2N, THREADINFO and JINSTS"},
+    {Word::tprof, "TPROF", "ITRACE", Takes::no_value, "",
+     "JITA2N, JINSTS, THREADINFO and VTHREADS"},
     {Word::jita2n, "JITA2N", "", Takes::no_value, "",
      "write log-jita2n: names, addresses and times of JIT-compiled code"},
     {Word::thread_info, "THREADINFO", "", Takes::no_value, "", "write log-jtnm: names of threads"},
+    {Word::virtual_threads, "VTHREADS", "", Takes::no_value, "",
+     "write to log-jtnm which virtual thread each thread carries (implies THREADINFO)"},
     {Word::code_bytes, "JINSTS", "", Takes::no_value, "",
      "write the bytes of the code to log-jita2n (implies JITA2N)"},
     {Word::log_path, "LOGPATH", "", Takes::value, "DIR", "directory of the logs (.)"},

@@ -12,6 +12,7 @@ enum class Word {
   tprof,
   jita2n,
   thread_info,
+  virtual_threads,
   code_bytes,
   log_path,
   log_prefix,

@@ -122,7 +122,7 @@ class Parser {
     Options& options = result_.options;
     switch (word) {
       case Word::tprof:
-        options.jita2n = options.code_bytes = options.thread_names = on;
+        options.jita2n = options.code_bytes = options.thread_names = options.virtual_threads = on;
         break;
       case Word::jita2n:
         options.jita2n = on;
@@ -134,6 +134,11 @@ class Parser {
         break;
       case Word::thread_info:
         options.thread_names = on;
+        options.virtual_threads = on && options.virtual_threads;
+        break;
+      case Word::virtual_threads:
+        options.virtual_threads = on;
+        options.thread_names = on || options.thread_names;
         break;
       case Word::pid_in_names:
         options.pid_in_names = on;

@@ -16,6 +16,7 @@ struct Options {
   bool jita2n = false;
   bool code_bytes = false;
   bool thread_names = false;
+  bool virtual_threads = false;  // implies thread_names
   bool pid_in_names = true;
   bool verbose = false;         // to stderr
   bool verbose_to_log = false;  // to log-msg

@@ -23,13 +23,15 @@ namespace {
 // When this thread called GenerateEvents; 0 outside that call.
 thread_local uint64_t asked_at;
 
+// Cached: events of virtual threads need it often.
 uint32_t own_tid() {
-  return static_cast<uint32_t>(::syscall(SYS_gettid));
+  thread_local const auto tid = static_cast<uint32_t>(::syscall(SYS_gettid));
+  return tid;
 }
 
 bool same_logs(const Options& a, const Options& b) {
   return a.jita2n == b.jita2n && a.code_bytes == b.code_bytes && a.thread_names == b.thread_names &&
-         log_path(a, "", 0) == log_path(b, "", 0);
+         a.virtual_threads == b.virtual_threads && log_path(a, "", 0) == log_path(b, "", 0);
 }
 
 constexpr jvmtiEvent code_events[] = {JVMTI_EVENT_COMPILED_METHOD_LOAD,
@@ -140,6 +142,8 @@ Status Session::make_environment() {
     return Error{no_events, "this JVM does not report compiled methods"};
   }
   (void)jvmti->AddCapabilities(&names);
+  // A JVM without virtual threads has nothing to record.
+  mounts_ = options_.virtual_threads && virtual_threads_.prepare(jvmti);
   jvmti_ = jvmti;
   return {};
 }
@@ -154,6 +158,8 @@ bool Session::enable(jvmtiEventMode mode) {
   set(jvm_events);
   if (options_.jita2n) set(code_events);
   if (options_.thread_names) set(thread_events);
+  if (mounts_ && mode == JVMTI_DISABLE) virtual_threads_.disable(jvmti);
+  if (mounts_ && mode == JVMTI_ENABLE && !virtual_threads_.enable(jvmti)) all = false;
   return all;
 }
 
@@ -168,17 +174,23 @@ Status Session::record(bool late) {
   if (!late) return {};  // the rest at VMInit
   void* jni = nullptr;
   if (vm_->GetEnv(&jni, JNI_VERSION_1_6) != JNI_OK) return {};
+  if (mounts_) virtual_threads_.find_fields(static_cast<JNIEnv*>(jni));
   find_threads(static_cast<JNIEnv*>(jni), nullptr);
   request_existing_code();
   return {};
 }
 
+std::string Session::property(const char* name) const {
+  JvmtiMemory<char> value(jvmti_);
+  if (jvmti_.load()->GetSystemProperty(name, value.place()) != JVMTI_ERROR_NONE) return {};
+  return value.get();
+}
+
 std::string Session::jvm_name() const {
   std::string name;
   for (const char* property : {"java.vm.name", "java.vm.version"}) {
-    JvmtiMemory<char> value(jvmti_);
-    if (jvmti_.load()->GetSystemProperty(property, value.place()) != JVMTI_ERROR_NONE) continue;
-    name += (name.empty() ? "" : " ") + std::string(value.get());
+    const std::string value = this->property(property);
+    if (!value.empty()) name += (name.empty() ? "" : " ") + value;
   }
   return name.empty() ? "?" : name;
 }
@@ -212,6 +224,7 @@ void Session::detach() {
 
 void Session::on_vm_init(JNIEnv* jni, jthread thread) {
   InEvent::run(*this, [&](jvmtiEnv*) {
+    if (mounts_) virtual_threads_.find_fields(jni);
     find_threads(jni, thread);
     request_existing_code();
   });
@@ -286,6 +299,18 @@ void Session::on_thread_end(jthread thread) {
   InEvent::run(*this, [&](jvmtiEnv*) {
     if (const auto name = name_of(thread)) logs_.thread_ended(logs_.now(), own_tid(), *name);
   });
+}
+
+// The time is taken first: the virtual thread runs here already.
+void Session::on_mount(JNIEnv* jni, jthread thread) {
+  InEvent::run(*this, [&](jvmtiEnv*) {
+    const uint64_t time = logs_.now();
+    logs_.mounted(time, own_tid(), virtual_threads_.name(jni, thread));
+  });
+}
+
+void Session::on_unmount() {
+  InEvent::run(*this, [&](jvmtiEnv*) { logs_.unmounted(logs_.now(), own_tid()); });
 }
 
 // Logs threads that started before their events were enabled. current: this thread, or null if it

@@ -15,6 +15,7 @@
 #include "methods.h"
 #include "name_logs.h"
 #include "options.h"
+#include "virtual_threads.h"
 
 namespace pi::jprof {
 
@@ -44,6 +45,8 @@ class Session {
   void on_dynamic(const char* name, const void* address, jint size);
   void on_thread_start(jthread thread);
   void on_thread_end(jthread thread);
+  void on_mount(JNIEnv* jni, jthread thread);
+  void on_unmount();
 
  private:
   class InEvent;
@@ -53,6 +56,7 @@ class Session {
   Status open_messages();
   Status make_environment();
   std::string jvm_name() const;
+  std::string property(const char* name) const;  // of the JVM; or empty
   bool enable(jvmtiEventMode mode);  // false if an event is not available
   void request_existing_code();
   void find_threads(JNIEnv* jni, jthread current);
@@ -67,6 +71,8 @@ class Session {
   // Read by events while start() or detach() replaces it.
   std::atomic<jvmtiEnv*> jvmti_ = nullptr;
   std::atomic<uint32_t> in_events_ = 0;
+  VirtualThreads virtual_threads_;
+  bool mounts_ = false;  // they are recorded
   LogFile messages_;  // log-msg
   NameLogs logs_;
 };

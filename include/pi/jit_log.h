@@ -135,6 +135,12 @@ constexpr char thread_word[] = "TNM: ";
 constexpr char thread_start[] = " START";
 constexpr char thread_end[] = " END";
 
+// "# mount TIME TID NAME": the thread carries this virtual thread, up to the next such line or
+// "# unmount TIME TID" of the same TID. NAME is "#ID" or "#ID,NAME" (ID decimal), with the rules of
+// other names. Only with the agent's option VTHREADS.
+constexpr char mount_word[] = "mount";
+constexpr char unmount_word[] = "unmount";
+
 // ---- hooks into a running trace -----------------------------------------------------------------
 // Records 19/41 and 19/42 contain only data of the logs: they place the JVM's events in the trace.
 // Ints of 19/41: interval id, pid, time low, time high, address low; no strings. Ints of 19/42:

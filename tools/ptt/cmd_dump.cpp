@@ -150,7 +150,8 @@ bool take_java_names(const std::string& prefix, Report& report) {
     any = true;
     // The newest name of each thread.
     std::map<uint32_t, std::string> names;
-    for (auto& start : parse_thread_log(*text)) names[start.tid] = std::move(start.name);
+    for (auto& start : parse_thread_log(*text, VirtualThreads::ignored))
+      names[start.tid] = std::move(start.name);
     for (auto& thread : report.threads)
       if (const auto found = names.find(thread.tid); thread.pid == pid && found != names.end())
         thread.name = found->second;

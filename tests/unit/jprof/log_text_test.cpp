@@ -138,6 +138,13 @@ TEST(LogText, ALongNameIsCutAtACharacterBoundary) {
   EXPECT_THAT(log_name(wide), EndsWith("\xc3\xb6..."));
 }
 
+TEST(LogText, MountsOfVirtualThreadsHaveTheirLines) {
+  std::string text;
+  append_mount(text, 0x123, 0x1a, "#21,my thread");
+  append_unmount(text, 0x124, 0x1a);
+  EXPECT_EQ(text, "# mount 0000000000000123 1a #21,my_thread\n# unmount 0000000000000124 1a\n");
+}
+
 TEST(LogText, ThreadStartAndEndHaveTheirLines) {
   std::string text;
   append_thread(text, time, 0x1268, "main", true);

@@ -130,6 +130,38 @@ TEST_F(NameLogsTest, EachThreadStartIsWrittenOnce) {
                              "# end "));
 }
 
+TEST_F(NameLogsTest, MountsAreWrittenTogetherAndAtTheLatestWhenTheLogEnds) {
+  start();
+  const std::string before = thread_log();
+  logs_.mounted(1, 0x10, "#21");
+  logs_.unmounted(2, 0x10);
+  logs_.unmounted(3, 0x11);  // its mount came before the log
+  EXPECT_EQ(thread_log(), before);
+  logs_.mounted(2 + NameLogs::mounts_delay_max, 0x10, "#22");
+  EXPECT_EQ(thread_log().substr(before.size()),
+            "# mount 0000000000000001 10 #21\n# unmount 0000000000000002 10\n"
+            "# mount 0000000002faf082 10 #22\n");
+  logs_.mounted(9, 0x11, "#23");
+  EXPECT_THAT(logs_.summary(true), HasSubstr(": 3 events"));
+  logs_.end("exit");
+  EXPECT_THAT(thread_log(), HasSubstr("# mount 0000000000000009 11 #23\n# end "));
+}
+
+TEST_F(NameLogsTest, MountsStopAtTheirLimitWithoutANameThatStays) {
+  start();
+  const std::string name(1 << 14, 'x');
+  logs_.mounted(1, 0x10, "#21");
+  for (uint64_t i = 0; i <= NameLogs::mounts_bytes_max / name.size(); ++i)
+    logs_.mounted(2, 0x11, name);
+  logs_.mounted(3, 0x12, "#22" + name);
+  logs_.unmounted(4, 0x10);
+  logs_.unmounted(5, 0x12);
+  logs_.end("exit");
+  const std::string log = thread_log();
+  EXPECT_LT(log.size(), NameLogs::mounts_bytes_max + 10000);
+  EXPECT_THAT(log.substr(log.size() - 200), HasSubstr("# unmount 0000000000000004 10\n# end "));
+}
+
 TEST_F(NameLogsTest, NothingIsWrittenAfterEndAndANextSessionAppends) {
   start();
   const auto inlining = inlining_of({1, 2});

@@ -48,6 +48,15 @@ TEST(Options, TprofAndItraceEnableAllThreeOptions) {
   }
 }
 
+TEST(Options, VirtualThreadsBelongToTprofAndNeedThreadNames) {
+  EXPECT_TRUE(good("tprof").virtual_threads);
+  EXPECT_FALSE(good("threadinfo").virtual_threads);
+  EXPECT_FALSE(good("tprof,novthreads").virtual_threads);
+  EXPECT_TRUE(good("tprof,novthreads").thread_names);
+  EXPECT_TRUE(good("vthreads").thread_names);
+  EXPECT_FALSE(good("tprof,nothreadinfo").virtual_threads);
+}
+
 TEST(Options, ASwitchCanBeNegated) {
   const Options options = good("tprof,nojinsts,-threadinfo,nopidx,noverbose");
   EXPECT_TRUE(options.jita2n);

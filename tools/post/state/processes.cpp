@@ -66,6 +66,7 @@ void Processes::reset_runtime(Process& process) {
   process.runtime_applied_until = 0;
   process.runtime_logs_searched = false;
   process.starts.clear();
+  process.starts_applied = 0;
 }
 
 // Applies the JIT and thread-name events of the runtime up to time.
@@ -73,14 +74,12 @@ void Processes::apply_runtime_events(uint32_t pid, uint64_t time) {
   if (before_change_) before_change_();
   Process& process = entry(pid);
   if (!process.runtime_logs_searched) search_runtime_logs(process);
-  size_t taken = 0;
-  for (; taken < process.starts.size() && process.starts[taken].time <= time; ++taken)
-    name_thread(process, process.starts[taken]);
-  process.starts.erase(process.starts.begin(),
-                       process.starts.begin() + static_cast<ptrdiff_t>(taken));
+  size_t& applied = process.starts_applied;
+  for (; applied < process.starts.size() && process.starts[applied].time <= time; ++applied)
+    name_thread(process, process.starts[applied]);
   const uint64_t code = symbolizer_.next_code_change(time, pid);
   process.runtime_applied_until =
-      process.starts.empty() ? code : std::min(code, process.starts.front().time);
+      applied == process.starts.size() ? code : std::min(code, process.starts[applied].time);
   *process.maps_version = ++last_version_;
 }
 
@@ -200,11 +199,12 @@ void Processes::begin_thread(Process& process, uint32_t tid, uint32_t creator, u
     threads_[tid] = {process.pid, name, false};
   // The runtime reports a thread soon after its start, not at its start.
   constexpr uint64_t soon = 1'000'000'000;
-  for (const pi::ThreadStart& start : process.starts)
-    if (start.tid == tid && start.time - time < soon) {
-      name_thread(process, start);
-      return;
-    }
+  const auto& starts = process.starts;
+  auto start = std::lower_bound(
+      starts.begin(), starts.end(), time,
+      [](const pi::ThreadStart& a, uint64_t earliest) { return a.time < earliest; });
+  for (; start != starts.end() && start->time - time < soon; ++start)
+    if (start->tid == tid) return name_thread(process, *start);
   if (thread_name(process, tid) != before) process.names_version = ++last_version_;
 }
 

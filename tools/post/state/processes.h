@@ -51,7 +51,8 @@ struct Process {
   uint64_t runtime_applied_until = 0;
   bool runtime_logs_searched = false;        // for these events
   uint32_t jit_dumps = 0;                    // jitdump files that it mapped
-  std::vector<pi::ThreadStart> starts = {};  // of threads, by time; not applied yet
+  std::vector<pi::ThreadStart> starts = {};  // of threads, by time
+  size_t starts_applied = 0;                 // the first ones
 };
 
 class Processes final : public Subscriber {

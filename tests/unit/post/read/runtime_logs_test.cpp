@@ -92,11 +92,43 @@ TEST(ThreadLog, ReturnsThreadNamesWithTheirStartTimes) {
   EXPECT_EQ(starts[2].name, "START");
 }
 
+TEST(ThreadLog, ThreadsHaveTheVirtualThreadThatTheyCarryInTheirName) {
+  constexpr const char* text =
+      "TNM: 0000000000000100 19 worker-1 START\n"
+      "# unmount 0000000000000400 19\n"
+      "# mount 0000000000000200 19 #21\n"
+      "# mount 0000000000000300 1a #22\n"
+      "# mount 0000000000000500 19 #23,a_b\n";
+  const auto starts = pi::parse_thread_log(text);
+  ASSERT_EQ(starts.size(), 4u);
+  EXPECT_EQ(starts[0].name, "worker-1");
+  EXPECT_EQ(starts[1].name, "worker-1/#21");
+  EXPECT_EQ(starts[1].time, 0x200u);
+  EXPECT_EQ(starts[2].name, "worker-1");
+  EXPECT_EQ(starts[2].time, 0x400u);
+  EXPECT_EQ(starts[3].name, "worker-1/#23,a_b");
+  EXPECT_EQ(pi::parse_thread_log(text, pi::VirtualThreads::ignored).size(), 1u);
+}
+
+TEST(ThreadLog, ALongNameOfACarrierIsCut) {
+  const auto starts = pi::parse_thread_log("TNM: 1 19 " + std::string(16000, 'x') +
+                                           " START\n# mount 2 19 #21\n# unmount 3 19\n");
+  ASSERT_EQ(starts.size(), 3u);
+  EXPECT_EQ(starts[1].name, std::string(64, 'x') + "/#21");
+  EXPECT_EQ(starts[2].name, std::string(64, 'x'));
+}
+
 TEST(ThreadLog, SkipsInvalidLines) {
   for (const char* text : {"TNM: x 19 main START\n", "TNM: 1 x main START\n", "TNM: 1 19 START\n",
                            "TNM: 1 19  START\n", "TNM: START\n", "TNM:  START\n", "\n",
-                           "TNM: 1 100000000 main START\n", "TNM: 1\n"})
+                           "TNM: 1 100000000 main START\n", "TNM: 1\n", "# mount 1 19 #2\n",
+                           "# mount\n", "# unmount 1 19\n", "# head x\n"})
     EXPECT_TRUE(pi::parse_thread_log(text).empty()) << text;
+  for (const char* line :
+       {"# mount x 19 #2\n", "# mount 2 19\n", "# mount 2 19 \n", "# mount 2 x #2\n",
+        "# unmount 2\n", "# unmount 2 19 #2\n", "# mountain 2 19 #2\n", "# mount 2 19 #2"})
+    EXPECT_EQ(pi::parse_thread_log("TNM: 1 19 main START\n" + std::string(line)).size(), 1u)
+        << line;
 }
 
 }  // namespace
