@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include <pi/jit_log.h>
 
@@ -15,6 +17,7 @@
 #include "inlining.h"
 #include "jvmti_memory.h"
 #include "messages.h"
+#include "proc_text.h"
 #include "thread_ids.h"
 
 namespace pi::jprof {
@@ -27,6 +30,14 @@ thread_local uint64_t asked_at;
 uint32_t own_tid() {
   thread_local const auto tid = static_cast<uint32_t>(::syscall(SYS_gettid));
   return tid;
+}
+
+// Options can also be in files and in the JVM itself; what is only there is not found.
+bool is_in_options_of_jvm(std::string_view word) {
+  std::string all = read_proc("/proc/self/cmdline").value_or("");
+  for (const char* name : {"JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"})
+    if (const char* value = std::getenv(name)) all.append(1, '\0').append(value);
+  return all.find(word) != all.npos;
 }
 
 bool same_logs(const Options& a, const Options& b) {
@@ -106,6 +117,7 @@ Status Session::start(JavaVM* vm, const Options& options, bool late) {
     return started;
   }
   active_ = true;
+  if (late) explain_warning();
   report(std::string(late ? "attached to a running JVM" : "started with the JVM") +
          "; logs: " + logs_.summary(false));
   return {};
@@ -184,6 +196,17 @@ std::string Session::property(const char* name) const {
   JvmtiMemory<char> value(jvmti_);
   if (jvmti_.load()->GetSystemProperty(name, value.place()) != JVMTI_ERROR_NONE) return {};
   return value.get();
+}
+
+// JDK 21 and later warn on stderr before they load an agent into a running JVM, once for a library.
+void Session::explain_warning() {
+  constexpr int first_with_warning = 21;
+  const std::string version = property("java.vm.specification.version");
+  if (std::atoi(version.c_str()) < first_with_warning || std::exchange(explained_, true)) return;
+  if (is_in_options_of_jvm("EnableDynamicAgentLoading")) return;
+  say("pitrace has attached JProf, to name the methods of this JVM in a profile. The JVM's warning "
+      "about an agent that was loaded dynamically means JProf and is expected. "
+      "-XX:+EnableDynamicAgentLoading in the JVM's options turns the warning off");
 }
 
 std::string Session::jvm_name() const {

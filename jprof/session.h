@@ -57,6 +57,7 @@ class Session {
   Status make_environment();
   std::string jvm_name() const;
   std::string property(const char* name) const;  // of the JVM; or empty
+  void explain_warning();
   bool enable(jvmtiEventMode mode);  // false if an event is not available
   void request_existing_code();
   void find_threads(JNIEnv* jni, jthread current);
@@ -73,6 +74,7 @@ class Session {
   std::atomic<uint32_t> in_events_ = 0;
   VirtualThreads virtual_threads_;
   bool mounts_ = false;  // they are recorded
+  bool explained_ = false;
   LogFile messages_;  // log-msg
   NameLogs logs_;
 };

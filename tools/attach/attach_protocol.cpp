@@ -54,6 +54,10 @@ std::optional<Reply> parse_reply(std::string_view bytes) {
   return reply;
 }
 
+bool refuses_agents(const Reply& reply) {
+  return !reply.agent_code && reply.text.starts_with("Dynamic agent loading is not enabled");
+}
+
 std::string escaped(std::string_view text) {
   while (text.ends_with('\n')) text.remove_suffix(1);
   std::string out;

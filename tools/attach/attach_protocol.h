@@ -22,6 +22,10 @@ struct Reply {
 // Nothing when the bytes are not a reply.
 std::optional<Reply> parse_reply(std::string_view bytes);
 
+// Whether the JVM was started with -XX:-EnableDynamicAgentLoading. JDK 21 and later answer with
+// code 0, earlier ones with an error.
+bool refuses_agents(const Reply& reply);
+
 // Makes untrusted text safe for a terminal or a log: line feeds stay, any other byte outside
 // printable ASCII becomes \xNN. Empty lines at the end are removed.
 std::string escaped(std::string_view text);

@@ -81,6 +81,12 @@ class Child {
       return Error{1, fmt::format("process {} sent an invalid reply: {}", target_.pid(),
                                   bytes->substr(0, 200))};
     if (reply->code == 0 && reply->agent_code == 0) return reply->text;
+    if (refuses_agents(*reply))
+      return Error{1, fmt::format("process {} was started with -XX:-EnableDynamicAgentLoading, so "
+                                  "its Java virtual machine loads no agent while it runs. Restart "
+                                  "it with -XX:+EnableDynamicAgentLoading, or with JProf from its "
+                                  "start (java -agentpath:{}=tprof)",
+                                  target_.pid(), library)};
     return Error{1, reply->text.empty() ? fmt::format("error {} without a message", reply->code)
                                         : reply->text};
   }

@@ -73,6 +73,13 @@ TEST(AttachProtocol, RepliesContainTheCodesOfJvmAndAgent) {
   EXPECT_EQ(failed->code, 100);
   EXPECT_THAT(failed->agent_code, Eq(std::nullopt));
   EXPECT_EQ(failed->text, "/x.so was not loaded.\n");
+  const std::string refusal =
+      "Dynamic agent loading is not enabled. Use -XX:+EnableDynamicAgentLoading to launch target "
+      "VM.";
+  EXPECT_TRUE(refuses_agents(*parse_reply("-1\n" + refusal)));
+  EXPECT_TRUE(refuses_agents(*parse_reply("0\n" + refusal + "\n")));
+  EXPECT_FALSE(refuses_agents(*failed));
+  EXPECT_FALSE(refuses_agents(*reply));
   EXPECT_FALSE(parse_reply(""));
   EXPECT_FALSE(parse_reply("0"));
   EXPECT_FALSE(parse_reply("\x1b[2J\n0\n"));
