@@ -1,0 +1,135 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Debian 13 in a root of its own: g++ 14, clang 19, JDK 21 and 25. The root is made once, in pitrace's cache.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+  [ "$(id -u)" -eq 0 ] || skip "needs root, for debootstrap and chroot"
+  root=${PITRACE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pitrace}/roots/trixie
+  builds=${TRIXIE_BUILDS:-$BATS_FILE_TMPDIR} # a folder that is kept saves the builds of the next run
+  export root builds
+  "$SOURCE_DIR/scripts/install-deps" fresh
+  if [ ! -e "$root" ]; then
+    # shellcheck source=tests/support/debian_root.bash
+    source "$SOURCE_DIR/tests/support/debian_root.bash"
+    rm -rf "$root.new"
+    make_debian_root trixie "$root.new"
+    mv "$root.new" "$root"
+  fi
+  # The release's own package of Java is JDK 21.
+  in_root 21 "$SOURCE_DIR/scripts/install-deps" build module lab test java
+  in_root 21 env DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends openjdk-25-jdk-headless >&2 </dev/null
+}
+
+setup() {
+  # shellcheck source=tests/support/profile.bash
+  source "$SOURCE_DIR/tests/support/profile.bash"
+  cd "$BATS_TEST_TMPDIR" || return
+}
+
+# in_root JDK COMMAND...: runs the command in the root, with that version of Java. Folders of the test have the same paths there.
+in_root() {
+  local jdk=$1
+  shift
+  env -i HOME=/root TERM=dumb LC_ALL=C.UTF-8 DEBUGINFOD_URLS= PITRACE_WERROR=1 ${http_proxy:+http_proxy="$http_proxy"} \
+    SOURCE_DIR="$SOURCE_DIR" BATS_TEST_TMPDIR="${BATS_TEST_TMPDIR:-}" \
+    PATH="/usr/lib/jvm/java-$jdk-openjdk-amd64/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" \
+    "$SOURCE_DIR/scripts/lab.d/in-root" "$root" /sys "$SOURCE_DIR" "$BATS_RUN_TMPDIR" "$builds" -- "$@"
+}
+
+# build_and_test NAME LABELS OPTION...: builds everything in the folder NAME with these options of cmake, with warnings as errors,
+# and runs the tests of these labels (a regular expression).
+build_and_test() {
+  local name=$1 labels=$2
+  shift 2
+  (cd "$SOURCE_DIR" && in_root 21 cmake --preset dev -B "$builds/$name" "$@") >configure.log 2>&1 || { cat configure.log; return 1; }
+  in_root 21 grep -q '^PITRACE_WERROR:BOOL=ON' "$builds/$name/CMakeCache.txt"
+  in_root 21 cmake --build "$builds/$name" >build.log 2>&1 || { tail -n 50 build.log; return 1; }
+  in_root 21 ctest --test-dir "$builds/$name" --output-on-failure --no-tests=error -j 2 -L "$labels"
+}
+
+@test "g++ 14 builds everything without a warning; unit, golden and command-line tests pass with JDK 21" {
+  build_and_test gcc '^(unit|golden|cli)$'
+  in_root 21 cmake --install "$builds/gcc" --prefix "$builds/gcc/stage" >/dev/null
+}
+
+@test "clang 19 builds everything without a warning; unit and golden tests pass" {
+  in_root 21 clang --version | grep -q 'version 19\.'
+  build_and_test clang '^(unit|golden)$' -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++
+}
+
+# host_tests JDK NAME...: accuracy tests with that version of Java.
+host_tests() {
+  local jdk=$1 regex
+  shift
+  regex=$(IFS='|' && echo "$*")
+  in_root "$jdk" ctest --test-dir "$builds/gcc" --output-on-failure --no-tests=error -j 1 -R "^(stage|host/($regex))\$"
+}
+
+@test "JDK 21: names of methods and threads, attaching, and HotSpot's own probes" {
+  in_root 21 java -version 2>&1 | grep -q '"21\.'
+  host_tests 21 java java_agent java_truth
+}
+
+@test "JDK 25: names of methods and threads, attaching, and HotSpot's own probes" {
+  in_root 25 java -version 2>&1 | grep -q '"25\.'
+  in_root 25 ctest --test-dir "$builds/gcc" --output-on-failure --no-tests=error -R '^cli/(jprof|attach)$'
+  host_tests 25 java java_agent java_truth
+}
+
+# profile JDK DIRECTORY JAVA-ARGUMENT...
+profile() {
+  local jdk=$1 directory=$2
+  shift 2
+  in_root "$jdk" "$builds/gcc/stage/bin/run.tprof" --source=perf -c 2000 -b 64 -o "$PWD/$directory" --lines=0 \
+    --post='-clip 0' -- java "$@"
+}
+
+# all_named DIRECTORY LEAST: of at least LEAST ticks in code that the JVM generated, none is without a name. Code outside
+# of files has a name or the name of its mapping.
+all_named() {
+  process_symbols "$1/tprof.json" java | awk -v least="$2" '
+    $NF == "JITCODE" || $NF == "GENERATED_CODE" { named += $1; next }
+    $NF !~ /^(\/|\[?v(mlinux|dso|syscall)|.*\.ko)/ && $2 ~ /^NoSymbol/ { print "without a name: " $0; unnamed += $1 }
+    END { printf "%d ticks with a name, %d without\n", named, unnamed; exit !(named >= least && unnamed == 0) }'
+}
+
+@test "10,000 virtual threads: each tick shows the carrier and the virtual thread that it carried" {
+  local jdk
+  for jdk in 21 25; do
+    in_root "$jdk" javac -d "classes$jdk" "$SOURCE_DIR/tests/progs/java/VirtualThreads.java"
+    profile "$jdk" "out$jdk" -cp "classes$jdk" VirtualThreads 10000 20 100000 request- >said
+    cat said
+    all_named "out$jdk" 300
+    # Of the ticks in spin() nearly all are in a virtual thread; HotSpot reports it some microseconds after it runs.
+    jq -r '.reports[] | select(.title == "Process_Thread_Module_Symbol") | .rows[] | select(.name | test("^java_"))
+      | .children[] | .name as $thread | .children[].children[]? | "\(.ticks) \(.name) \($thread)"' "out$jdk/tprof.json" |
+      awk '$2 ~ /VirtualThreads\.spin/ { all += $1; if ($3 ~ /^tid_ForkJoinPool-1-worker-[0-9]+\/#[0-9]+,request-[0-9]+_/) { carried += $1; seen[$3] } }
+        END { printf "%d of %d ticks in %d virtual threads\n", carried, all, length(seen); exit !(all > 300 && carried > 0.97 * all && length(seen) > 100) }'
+    in_root "$jdk" "$SOURCE_DIR/tests/support/check-jit-log" "$PWD/out$jdk"/log-jita2n_* "$PWD/out$jdk"/log-jtnm_* | tee found
+    [ "$(awk '$1 == "mounts" { print $2 }' found)" -ge 200000 ]
+  done
+}
+
+# Compact object headers are a product option of JDK 25.
+@test "javac of 400 classes with each garbage collector: each tick in its code has a name" {
+  local jdk options
+  # shellcheck source=tests/support/classes.bash
+  source "$SOURCE_DIR/tests/support/classes.bash"
+  mkdir sources
+  make_classes 400 sources
+  for jdk in 21 25; do
+    for options in -XX:+UseSerialGC -XX:+UseParallelGC -XX:+UseG1GC -XX:+UseZGC -XX:+UseShenandoahGC \
+      '-XX:+UseZGC -XX:+ZGenerational' '-XX:+UseG1GC -XX:+UseCompactObjectHeaders'; do
+      [[ $jdk != 21 || $options != *Compact* ]] || continue
+      [[ $jdk != 25 || $options != *ZGenerational* ]] || continue
+      rm -rf out classes
+      mkdir classes
+      echo "JDK $jdk $options"
+      # shellcheck disable=SC2086 # one or two options
+      profile "$jdk" out $options -m jdk.compiler/com.sun.tools.javac.Main -nowarn -d classes sources/*.java >said 2>&1 || { cat said; return 1; }
+      all_named out 500
+    done
+  done
+}
