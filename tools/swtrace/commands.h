@@ -3,6 +3,7 @@
 #ifndef PI_SWTRACE_COMMANDS_H
 #define PI_SWTRACE_COMMANDS_H
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
