@@ -110,6 +110,21 @@ void add_options(const std::vector<OptionTable::Option>& options, po::options_de
     to.add_options()(option.name.c_str(), semantic_of(option.argument), option.help.c_str());
 }
 
+std::string_view kind_of(const Argument& argument) {
+  using Kind = Argument::Kind;
+  switch (argument.kind) {
+    case Kind::none:
+      return "none";
+    case Kind::text:
+      return argument.alone ? "optional" : "text";
+    case Kind::repeated:
+      return "repeated";
+    case Kind::words:
+      return "words";
+  }
+  return "none";
+}
+
 // False if the caller has closed standard output: see start_tool().
 bool has_output() {
   return (::fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) != O_RDONLY;
@@ -211,6 +226,13 @@ std::string version_text(std::string_view tool) {
   return fmt::format("{} (pitrace) {}\n", tool, version);
 }
 
+std::string table_line(std::initializer_list<std::string_view> fields) {
+  std::string line;
+  for (const std::string_view field : fields)
+    line += fmt::format("{}{}", line.empty() ? "" : "\t", field);
+  return line + "\n";
+}
+
 OptionTable::OptionTable(Usage usage) : usage_(std::move(usage)) {}
 
 OptionTable::Group OptionTable::group(const std::string& heading) {
@@ -243,12 +265,35 @@ std::string OptionTable::help(unsigned width) const {
   return text;
 }
 
+std::string OptionTable::table() const {
+  std::string text;
+  std::istringstream usages(usage_.synopsis);
+  for (std::string line; std::getline(usages, line);)
+    text += table_line({"usage", std::string_view(line).substr(line.find_first_not_of(' '))});
+  for (const HeadedOptions& group : groups_)
+    for (const Option& option : group.options) {
+      // As Boost takes them: ",p" has a short name only.
+      const std::string name = option.name.starts_with(',') ? "-" + option.name.substr(1)
+                               : option.name.size() == 1    ? "-" + option.name
+                                                            : "--" + option.name;
+      text +=
+          table_line({"option", name, kind_of(option.argument), option.argument.name, option.help});
+    }
+  return text + table_line({"option", "--help", "none", "", "print this help"}) +
+         table_line({"option", "--version", "none", "", "print the version"});
+}
+
 OptionTable::Outcome OptionTable::parse(const std::vector<std::string>& arguments) const {
   Outcome outcome;
   for (const auto& word : arguments) {
     if (word == "--") break;
     if (is_help(word)) {
       fmt::print("{}", help(columns(STDOUT_FILENO)));
+      outcome.exit = exit_good;
+      return outcome;
+    }
+    if (word == help_table) {
+      fmt::print("{}", table());
       outcome.exit = exit_good;
       return outcome;
     }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -50,6 +51,13 @@ unsigned columns(int fd);
 // "TOOL VERSION" and the build's facts, for --version.
 std::string version_text(std::string_view tool);
 
+// The word with which each program prints its help as lines for other programs, of fields that are
+// separated by tabs: "usage SYNOPSIS", "command NAME ARGUMENTS SUMMARY", "values VALUE WORD
+// WORD...", and "option NAME KIND VALUE HELP", where KIND is that of Argument, or optional.
+// scripts/completions reads them.
+constexpr std::string_view help_table = "--help=table";
+std::string table_line(std::initializer_list<std::string_view> fields);
+
 struct Usage {
   std::string synopsis;               // "post [OPTION]..."
   std::string summary;                // one or two sentences
@@ -61,7 +69,7 @@ struct Usage {
 struct Argument {
   enum class Kind { none, text, repeated, words };
   Kind kind = Kind::none;
-  std::string name;                   // in the help; none: "arg"
+  std::string name;                   // in the help; "a|b" are its only values; none: "arg"
   std::optional<std::string> preset;  // the value if the option is not given
   std::optional<std::string>
       alone;                // the text where the option has none; without this it must have one
@@ -151,6 +159,9 @@ class OptionTable {
   Outcome parse(const std::vector<std::string>& arguments) const;
 
   std::string help(unsigned width) const;
+
+  // What help_table prints.
+  std::string table() const;
 
  private:
   Usage usage_;

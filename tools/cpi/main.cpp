@@ -39,8 +39,8 @@ cli::OptionTable options() {
       ("n", cli::text("SAMPLES"),
        "number of measurements, one after the other (default 1; 0: until SIGINT or SIGTERM)")  //
       ("a", cli::flag(), "measure all CPUs, with all their processes, while COMMAND runs")     //
-      ("priv", cli::text("WHICH", "both"),
-       "count in user mode, kernel mode or both: user, kernel, both");
+      ("priv", cli::text("user|kernel|both", "both"),
+       "count in user mode, in kernel mode, or in both");
   table.group("Output")                                    //
       ("s", cli::flag(), "show only the sum of all CPUs")  //
       ("json", cli::flag(), "print one JSON object in each line, for programs");

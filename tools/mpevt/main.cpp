@@ -14,10 +14,11 @@ namespace {
 
 cli::OptionTable options(const std::string& name) {
   cli::OptionTable table(
-      {fmt::format("{0} -l | -ld | -ls [OPTION]...\n       {0} COMMAND [OPTION]... [EVENT]...",
+      {fmt::format("{0} -l | -ld | -ls [OPTION]...\n       {0} start|read|stop|reset|term "
+                   "[OPTION]... [EVENT]...",
                    name),
-       "Counts events on all CPUs and of all processes, from 'start' to 'term'. Commands: start, "
-       "read, stop, reset, term. Without an EVENT all commands except start apply to all counted "
+       "Counts events on all CPUs and of all processes, from 'start' to 'term'. "
+       "Without an EVENT all commands except start apply to all counted "
        "events. The counter daemon, a background process, keeps the counters open; it ends with "
        "the last 'term'. EVENT is a name that -l lists, rHEX, PMU/TERM=VALUE,.../ or an event of "
        "libpfm4 with unit masks.",
@@ -29,8 +30,8 @@ cli::OptionTable options(const std::string& name) {
       ("ld", cli::flag(), "list them with descriptions")              //
       ("ls", cli::flag(), "list the events that can be sampled, for profiles and call stacks");
   table.group("Counting")  //
-      ("priv", cli::text("WHICH"),
-       "with start: count in user mode, kernel mode or both: user, kernel, both (default both)")  //
+      ("priv", cli::text("user|kernel|both"),
+       "with start: count in user mode, in kernel mode, or in both (default both)")  //
       ("events", cli::repeated("FILE"),
        "read definitions of your own events from FILE, see pitrace-events(5); may be repeated")  //
       ("json", cli::flag(), "print JSON, for programs; with lists and read");

@@ -35,6 +35,13 @@ std::string short_help() {
   return text + "\n'ptt COMMAND --help' shows the options of a command, 'ptt --help' shows more.\n";
 }
 
+std::string command_table() {
+  std::string text = cli::table_line({"usage", "ptt COMMAND [OPTION]..."});
+  for (const auto& command : commands)
+    text += cli::table_line({"command", command.name, command.arguments, command.summary});
+  return text;
+}
+
 std::string long_help() {
   return short_help() + R"(
 Per-Thread Time (PTT) counts cycles, instructions or other events separately
@@ -61,6 +68,10 @@ int run(const Words& arguments) {
   }
   if (word == "-?" || word == "?") {
     fmt::print("{}", short_help());
+    return cli::exit_good;
+  }
+  if (word == cli::help_table) {
+    fmt::print("{}", command_table());
     return cli::exit_good;
   }
   if (word == "--version") {

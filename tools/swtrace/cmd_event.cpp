@@ -14,9 +14,9 @@ namespace {
 
 cli::OptionTable options() {
   cli::OptionTable table(
-      {"swtrace event list [--all] | NAME [OPTION]...",
+      {"swtrace event list [--all] | EVENT [OPTION]...",
        "Selects the event that produces ticks (samples): each CPU records one tick every COUNT "
-       "events. NAME is a name from the list, rHEX, PMU/TERM=VALUE,.../ or a libpfm4 name with "
+       "events. EVENT is a name from the list, rHEX, PMU/TERM=VALUE,.../ or a libpfm4 name with "
        "unit masks. Works only while the trace is off. 'swtrace setrate' selects ticks by time "
        "again.",
        {"swtrace event list", "swtrace event page-faults -priv user",
@@ -26,8 +26,8 @@ cli::OptionTable options() {
       ("c", cli::text("COUNT"),
        "events for each tick. The default is 1 for software events such as page-faults and "
        "context-switches, and 10000000 for cpu-clock, task-clock and all other events")  //
-      ("priv", cli::text("WHICH", "both"),
-       "count in user mode, kernel mode or both: user, kernel, both")  //
+      ("priv", cli::text("user|kernel|both", "both"),
+       "count in user mode, in kernel mode, or in both")  //
       ("random", cli::flag(),
        "choose each period at random from 0.75 to 1.25 times COUNT (pitrace module only)");
   table.group("List")("all", cli::flag(), "list also the events that are not available here");

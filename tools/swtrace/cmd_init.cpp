@@ -25,7 +25,7 @@ cli::OptionTable options() {
        "trace buffer of each CPU")  //
       ("sm", cli::text("SIZE", "5"),
        "MTE buffer of each CPU: process and mapping metadata, that is, names")  //
-      ("t", cli::text("MODE", "norm"),
+      ("t", cli::text("norm|wrap|cont", "norm"),
        "norm: recording stops when a buffer is full; wrap: the buffers keep the newest records; "
        "cont: records are written to a file while the trace runs")  //
       ("anon", cli::text("0|1", "1"),
@@ -36,10 +36,10 @@ cli::OptionTable options() {
        "section (sub-buffer) size for cont and wrap, in KB (default 64): how much is written to "
        "the file at a time");
   table.group("Source")  //
-      ("source", cli::text("WHICH", "auto"),
-       "auto (the pitrace module if it can be used, otherwise perf), driver, perf")  //
-      ("scope", cli::text("WHICH", "auto"),
-       "perf only: auto (the system if permitted, otherwise the process), system, process")  //
+      ("source", cli::text("auto|driver|perf", "auto"),
+       "auto: the pitrace module if it can be used, otherwise perf")  //
+      ("scope", cli::text("auto|system|process", "auto"),
+       "perf only; auto: the system if permitted, otherwise the process")  //
       ("pid", cli::text("PID"),
        "the process that the trace is about; if perf may not trace the system, only it is traced, "
        "with its descendants");

@@ -54,6 +54,9 @@ std::string similar_command(const std::string& word);
 std::string short_help();
 std::string long_help();
 
+// What cli::help_table prints.
+std::string command_table();
+
 // A number of bytes: "64K", "64KB", "3M", "3MB"; a bare number counts units of `unit` bytes.
 // Nothing if it is malformed or does not fit 32 bits.
 std::optional<uint32_t> parse_size(const std::string& text, uint32_t unit = 1 << 20);
@@ -64,6 +67,9 @@ std::optional<int> parse_number(const std::string& text, int most);
 // As parse_number() with most 255, or a major's name: exception, interrupt, syscall, tprof (its
 // set), dispatch, switch, mte.
 std::optional<int> parse_major(const std::string& text);
+
+// The names that parse_major() knows.
+std::vector<std::string> names_of_majors();
 
 // The name and the number of a value of parse_major(): "dispatch (0x12)", or "0x71" if the major
 // has no name.

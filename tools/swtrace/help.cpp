@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cli.h"
 #include "commands.h"
 
 namespace pi::swtrace {
@@ -36,7 +37,7 @@ const std::vector<Command>& all_commands() {
       {"disable", "[MAJOR]...", "disable majors", cmd_disable},
       {"maj", "", "list the enabled majors", cmd_maj},
       {"setrate", "[N]", "set the ticks (samples) a second, default 100", cmd_setrate},
-      {"event", "list|NAME ...", "take ticks by an event, instead of by time", cmd_event},
+      {"event", "list|EVENT ...", "take ticks by an event, instead of by time", cmd_event},
       {"stacks", "WHICH", "record call stacks: user, kernel, both, off", cmd_stacks},
       {"on", "", "start recording", cmd_on},
       {"off", "", "stop recording", cmd_off},
@@ -78,6 +79,15 @@ std::string short_help() {
       "\n'swtrace COMMAND --help' shows the options of a command, 'swtrace --help'\n"
       "explains more.\n";
   return text;
+}
+
+std::string command_table() {
+  std::string text = cli::table_line({"usage", "swtrace COMMAND [OPTION]..."});
+  for (const auto& command : all_commands())
+    text += cli::table_line({"command", command.name, command.arguments, command.summary});
+  std::string majors;
+  for (const std::string& name : names_of_majors()) majors += (majors.empty() ? "" : " ") + name;
+  return text + cli::table_line({"values", "MAJOR", majors});
 }
 
 std::string long_help() {

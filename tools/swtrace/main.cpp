@@ -42,6 +42,10 @@ int run(const Words& words) {
     fmt::print("{}", long_help());
     return cli::exit_good;
   }
+  if (name == cli::help_table) {
+    fmt::print("{}", command_table());
+    return cli::exit_good;
+  }
   if (name == "--version") {
     fmt::print("{}", cli::version_text("swtrace"));
     return cli::exit_good;

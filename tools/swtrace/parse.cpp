@@ -78,6 +78,12 @@ std::optional<int> parse_major(const std::string& text) {
   return parse_number(text, PI_MAJORS_TPROF);
 }
 
+std::vector<std::string> names_of_majors() {
+  std::vector<std::string> names;
+  for (const auto& major : major_names) names.emplace_back(major.first);
+  return names;
+}
+
 std::string major_text(int major) {
   if (major == ALL_MAJORS) return "all majors";
   if (major == PI_MAJORS_TPROF)
