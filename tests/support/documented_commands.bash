@@ -77,7 +77,7 @@ prepare() {
     *:'ptt dump'* | *:'ptt term' | *:pttstats*) ptt_is_active || ptt init CYCLES page-faults ;;
     *:'post -arc'*) cp flow/swtrace.nrm2 swtrace.nrm2 ;;
     *:arcf*) mkdir -p run1 && cp flow/arc run1/arc && cp flow/arc arc ;;
-    *:post* | *:genmsi* | *:'run.tprof -p '*) made_traces && cp run1.nrm2 swtrace.nrm2 ;;
+    *:post* | *:'pitrace report'* | *:genmsi* | *:'run.tprof -p '*) made_traces && cp run1.nrm2 swtrace.nrm2 ;;
     esac
 }
 
