@@ -26,7 +26,7 @@ teardown() {
 @test "the help names every option; -h verbose also explains the steps" {
     run run.tprof --help
     [ "$status" -eq 0 ]
-    for option in '-m time|event' '-c N' '-e EVENT' ' -g ' '--source=WHICH' '--strict' '-p PID' '--java' '--no-java' '--no-install'; do
+    for option in '-m time|event' '-c N' '-e EVENT' ' -g ' '--source=auto|driver|perf' '--strict' '-p PID' '--java' '--no-java' '--no-install'; do
         [[ "$output" == *"$option"* ]] || { echo "$option"; false; }
     done
     run run.tprof -h verbose
