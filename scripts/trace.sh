@@ -46,6 +46,14 @@ prepare_module() {
   return 0
 }
 
+# Without a source tree: the module that the package pitrace-dkms, or an administrator, installed for the running kernel; sets
+# module_object to its name. Without one the trace is made without the module, or its start fails with the reason.
+prepare_installed_module() {
+  if ((EUID == 0)) && [[ $source != perf && -e /proc/modules && ! -e /dev/pitrace ]] && modinfo -n pitrace >/dev/null 2>&1; then
+    module_object=pitrace
+  fi
+}
+
 # check_command NAME: exits with a shell's status (127, 126) if the command does not exist or cannot be executed.
 check_command() {
   local found
@@ -85,8 +93,8 @@ begin_guard() {
   read -r scratch <&"$from_guard" || die "cannot create a temporary directory"
 }
 
-# guard_run SWTRACE: runs in the guard. Reads requests, one a line: "insmod MODULE", whose answer is a line with the error
-# message (empty: loaded), and "keep", which ends the guard without cleaning up.
+# guard_run SWTRACE: runs in the guard. Reads requests, one a line: "insmod FILE" and "modprobe NAME", whose answer is a line
+# with the error message (empty: loaded), and "keep", which ends the guard without cleaning up.
 guard_run() {
   local swtrace=$1 top request loaded=0 fifo problem attempts=0
   trap '' HUP INT QUIT TERM PIPE
@@ -99,7 +107,7 @@ guard_run() {
   printf '%s\n' "$top/run" 2>/dev/null # the script may have been killed
   while read -r request; do
     [[ $request != keep ]] || return 0
-    problem=$(insmod "${request#insmod }" 2>&1) && loaded=1
+    problem=$("${request%% *}" "${request#* }" 2>&1) && loaded=1
     printf '%s\n' "${problem//$'\n'/ }" 2>/dev/null
   done
   # After the rename no process can create a file or a recorder there. Opening each FIFO releases a process that waits for
@@ -126,12 +134,13 @@ end_guard() {
   wait "$guard_process" || true
 }
 
-# load_module ALTERNATIVE: loads module_object, if any. A failure is fatal with --source=driver, else the message names
+# load_module ALTERNATIVE: loads module_object, if any: a file, or the name of an installed module. A failure is fatal with --source=driver, else the message names
 # ALTERNATIVE.
 load_module() {
   [[ -n $module_object ]] || return 0
-  local problem
-  echo "insmod $module_object" >&"$to_guard"
+  local problem program=modprobe
+  if [[ $module_object == */* ]]; then program=insmod; fi
+  echo "$program $module_object" >&"$to_guard"
   read -r problem <&"$from_guard" || die "the process that loads the module was killed"
   if [[ -z $problem ]]; then
     loaded=1
