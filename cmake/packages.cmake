@@ -33,8 +33,8 @@ function(package_library target description)
     set(pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
     set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
   endif()
-  configure_file(${CMAKE_SOURCE_DIR}/cmake/library.pc.in ${CMAKE_BINARY_DIR}/packages/${target}.pc @ONLY)
-  install(FILES ${CMAKE_BINARY_DIR}/packages/${target}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/library.pc.in ${CMAKE_BINARY_DIR}/package-config/${target}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/package-config/${target}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
     COMPONENT development)
 endfunction()
 
@@ -42,11 +42,11 @@ endfunction()
 function(package_config)
   get_property(package_components GLOBAL PROPERTY pitrace_packages)
   configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/pitrace-config.cmake.in
-    ${CMAKE_BINARY_DIR}/packages/pitrace-config.cmake INSTALL_DESTINATION ${package_dir}
+    ${CMAKE_BINARY_DIR}/package-config/pitrace-config.cmake INSTALL_DESTINATION ${package_dir}
     NO_SET_AND_CHECK_MACRO)
   # Same rule as the libraries' SOVERSION: a program built with an older minor version runs with a newer one.
-  write_basic_package_version_file(${CMAKE_BINARY_DIR}/packages/pitrace-config-version.cmake
+  write_basic_package_version_file(${CMAKE_BINARY_DIR}/package-config/pitrace-config-version.cmake
     COMPATIBILITY SameMajorVersion)
-  install(FILES ${CMAKE_BINARY_DIR}/packages/pitrace-config.cmake
-    ${CMAKE_BINARY_DIR}/packages/pitrace-config-version.cmake DESTINATION ${package_dir} COMPONENT development)
+  install(FILES ${CMAKE_BINARY_DIR}/package-config/pitrace-config.cmake
+    ${CMAKE_BINARY_DIR}/package-config/pitrace-config-version.cmake DESTINATION ${package_dir} COMPONENT development)
 endfunction()

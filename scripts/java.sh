@@ -8,13 +8,16 @@ agent='' attacher='' to_attacher=''
 
 find_agent() {
   local directory
-  for directory in "$bin/../lib" "$bin"/../lib/*-linux-gnu; do
+  for directory in "$bin/../lib" "$bin"/../lib/*-linux-gnu "$bin"/../lib/*-linux-gnu/jni; do
     if [[ -f $directory/libjprof.so ]]; then
       agent=$(readlink -f "$directory/libjprof.so")
       return
     fi
   done
-  say "libjprof.so is missing (it is built where a JDK is installed): Java methods will have no names"
+  local source="it is built where a JDK is installed"
+  # Installed by the system's package manager.
+  [[ $bin != /usr/bin ]] || source="install the package pitrace-jprof"
+  say "libjprof.so is missing ($source): Java methods will have no names"
   return 1
 }
 
