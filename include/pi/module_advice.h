@@ -26,6 +26,14 @@ inline std::string tinstall_command() {
   return "sudo " + (::access(script.c_str(), X_OK) == 0 ? script : "tinstall");
 }
 
+// Whether this program is in the build folder of a source tree, which can also build the module.
+inline bool in_source_tree() {
+  const std::string program = own_program_path();
+  const std::string script =
+      program.substr(0, program.rfind('/') + 1) + "../../scripts/build-module";
+  return ::access(script.c_str(), X_OK) == 0;
+}
+
 // The reason why the kernel cannot load modules; empty when it can.
 inline std::string no_modules_because(const std::string& proc_path = "/proc") {
   if (::access((proc_path + "/modules").c_str(), F_OK) != 0)

@@ -101,9 +101,11 @@ void check_loadable(const CheckPaths& paths, CheckReport& report) {
     return;
   }
   if (exists(fmt::format("{}/lib/modules/{}/build/Makefile", paths.root, release))) {
-    report.fail("module", "driver",
-                fmt::format("there is no pitrace module for this kernel ({})", release),
-                "scripts/build-module   (then: sudo insmod FILE, with the path that it prints)");
+    report.fail(
+        "module", "driver", fmt::format("there is no pitrace module for this kernel ({})", release),
+        in_source_tree()
+            ? "scripts/build-module   (then: sudo insmod FILE, with the path that it prints)"
+            : "install the package pitrace-dkms   (then: sudo modprobe pitrace)");
     return;
   }
   report.fail(
@@ -111,7 +113,8 @@ void check_loadable(const CheckPaths& paths, CheckReport& report) {
       fmt::format("there is no pitrace module for this kernel ({}), and no kernel headers to "
                   "build it",
                   release),
-      fmt::format("sudo apt-get install linux-headers-{}   (then: scripts/build-module)", release));
+      fmt::format("sudo apt-get install linux-headers-{}   (then: {})", release,
+                  in_source_tree() ? "scripts/build-module" : "install the package pitrace-dkms"));
 }
 
 }  // namespace

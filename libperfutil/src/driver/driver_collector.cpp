@@ -67,7 +67,8 @@ Error too_old(const char* what) {
   return {
       PU_ERROR_NOT_SUPPORTED,
       fmt::format("The loaded pitrace module is older than this library and does not support {}. "
-                  "Build and load the module of this version: scripts/build-module.",
+                  "Build and load the module of this version (scripts/build-module, or the "
+                  "package pitrace-dkms).",
                   what)};
 }
 
@@ -106,8 +107,8 @@ Result<pitrace_info> read_device_info(Device& device) {
   if (info.abi_major != PITRACE_ABI_MAJOR)
     return Error{PU_ERROR_NOT_SUPPORTED,
                  fmt::format("The loaded pitrace module has version {}.{}, this library needs "
-                             "{}.x. Build and load the module of this version: "
-                             "scripts/build-module.",
+                             "{}.x. Build and load the module of this version "
+                             "(scripts/build-module, or the package pitrace-dkms).",
                              info.abi_major, info.abi_minor, PITRACE_ABI_MAJOR)};
   return info;
 }

@@ -37,7 +37,8 @@ Status DriverITrace::outcome(int error, const char* what) {
       return Error{
           PU_ERROR_NOT_SUPPORTED,
           "The loaded pitrace module is older than this library and does not support ITrace. "
-          "Build and load the module of this version: scripts/build-module."};
+          "Build and load the module of this version (scripts/build-module, or the package "
+          "pitrace-dkms)."};
     case EOPNOTSUPP:
       return Error{
           PU_ERROR_NOT_SUPPORTED,
