@@ -134,7 +134,8 @@ end_guard() {
   wait "$guard_process" || true
 }
 
-# load_module ALTERNATIVE: loads module_object, if any: a file, or the name of an installed module. A failure is fatal with --source=driver, else the message names
+# load_module ALTERNATIVE: loads module_object, if any: a file, or the name of an installed module. A failure is fatal with
+# --source=driver, else the message names
 # ALTERNATIVE.
 load_module() {
   [[ -n $module_object ]] || return 0

@@ -1,30 +1,25 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Makes bare roots of Debian releases, and runs commands in them as root or as another user. Sourced; needs root rights and the
+# Keeps bare roots of Debian releases, and runs commands in them as root or as another user. Sourced; needs root rights and the
 # Debian mirror. SOURCE_DIR is the source tree.
 
-# Where roots are kept that many tests use, and packages that were downloaded once.
+# shellcheck source=tests/support/debian_root.bash
+source "$SOURCE_DIR/tests/support/debian_root.bash"
+
+# Where roots are kept that many tests use, with the packages that were downloaded once.
 roots_cache=${PITRACE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pitrace}/debian
 
 # base_root SUITE: makes sure that there is a minimal root of the suite, with the package lists of its updates and backports;
 # prints its folder.
 base_root() {
-    local suite=$1 folder=$roots_cache/$1 mirror file
+    local suite=$1 folder=$roots_cache/$1 mirror
     if [ ! -e "$folder" ]; then
         mkdir -p "$roots_cache"
         rm -rf --one-file-system "$folder.new"
-        # shellcheck disable=SC2016 # this is apt's own variable
-        mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep -m 1 'debian\.org/debian/*$' || true)
-        mirror=${mirror:-http://deb.debian.org/debian}
-        debootstrap --variant=minbase --include=ca-certificates "$suite" "$folder.new" "$mirror" >"$folder.log" 2>&1 || {
-            tail -n 20 "$folder.log" >&2
-            return 1
-        }
+        make_debian_root "$suite" "$folder.new" ca-certificates >&2 || return
+        mirror=$(sed -n 's/^deb \([^ ]*\) .*/\1/p' "$folder.new/etc/apt/sources.list" | head -n 1)
         printf 'deb %s %s main\n' "$mirror" "$suite" "$mirror" "$suite-updates" "$mirror" "$suite-backports" \
             "${mirror%debian*}debian-security" "$suite-security" >"$folder.new/etc/apt/sources.list"
-        for file in /etc/apt/apt.conf.d/*proxy*; do
-            [ ! -e "$file" ] || cp "$file" "$folder.new/etc/apt/apt.conf.d/"
-        done
         # A root is lost with its machine anyway: unpacking need not wait for the disk.
         echo force-unsafe-io >"$folder.new/etc/dpkg/dpkg.cfg.d/unsafe-io"
         # No daemon may start in a root.
@@ -43,7 +38,7 @@ copy_root() {
 
 # in_root ROOT [FOLDER...] -- COMMAND...: runs COMMAND as root; the folders of this machine have the same paths there.
 in_root() {
-    local root=$1 folders=()
+    local root=$1 folders=(/sys)
     shift
     while [ "$1" != -- ]; do
         folders+=("$1")
