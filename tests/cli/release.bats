@@ -121,7 +121,7 @@ commit() { git add -A && git commit -qm "$1"; }
     cd "$SOURCE_DIR"
     git rev-parse --verify -q HEAD >/dev/null || skip "needs the repository"
     run -0 --separate-stderr scripts/check --owed "$(git hash-object -t tree /dev/null)"
-    [[ $output == build*statefuzz* ]]
+    [[ $output == *$'\n'build$'\n'*$'\n'statefuzz$'\n'* ]]
     ctest --test-dir "$BUILD_DIR" -N -L '^long$' | sed -nE 's/.*: (long\/.*)/\1/p' >"$BATS_TEST_TMPDIR/tests"
     # "fresh" is tests/fresh-machine, which is no test of CTest.
     while read -r name; do
