@@ -69,8 +69,8 @@ Status PerfCollector::open_everything() {
   for (const uint32_t cpu : cpus) {
     const auto opened = open_cpu(cpu);
     if (opened) continue;
-    // Not an error when the CPU has just gone offline. Without the list it is one: a CPU must not be
-    // missing from the trace unnoticed.
+    // Not an error when the CPU has just gone offline. Without the list it is one: a CPU must not
+    // be missing from the trace unnoticed.
     const auto online = online_cpus();
     if (online.empty() || std::find(online.begin(), online.end(), cpu) != online.end())
       return opened.error();
