@@ -140,6 +140,8 @@ sum_of_code() { awk '$3 == "%" && $4 ~ /^\+/ { sum += $1 } END { print sum + 0 }
 @test "a program that another user's file covers in a mount namespace is that user's" {
   [ "$(id -u)" -eq 0 ] || skip "needs root to mount"
   [ "$(swtrace check --json | jq .perf_system_works)" = true ] || skip "needs perf_event_open for the whole system"
+  # Other tests make the directory above accessible to all.
+  mkdir -m 700 private && cd private
   echo 'int main(void) { for (;;) __asm__ volatile("" ::: "memory"); }' >spin.c
   gcc -g -Wl,--build-id -o cover spin.c
   gcc -O2 -Wl,--build-id -o program spin.c

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Processes and mappings through the C API: owners, names, times, many short-lived processes.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "a2n_fixture.h"
 #include "effort.h"
@@ -70,6 +71,23 @@ TEST_F(Processes, MappingsOfPid0ApplyToAllProcesses) {
   A2nAddModule(pid, 0x5000, 0x1000, "/nowhere/own", 0, 0);
   EXPECT_EQ(module_at(pid, 0x1000, 0), "/nowhere/everywhere");
   EXPECT_EQ(module_at(pid, 0x5000, 0), "/nowhere/own");
+}
+
+TEST_F(Processes, TheOwnerIsThatOfTheFileWithTheSymbols) {
+  const std::string file = truth::fixture("libfull.so");
+  struct stat status {};
+  ASSERT_EQ(::stat(file.c_str(), &status), 0);
+  A2nAddModule(pid, 0x100000, 0x10000, file.c_str(), 0, 0);
+  A2nAddModule(pid, 0x500000, 0x1000, "/nowhere/x", 0, 0);
+  // JIT-compiled code in a part of the file that the runtime has replaced.
+  A2nAddJittedMethod(pid, "demo.run()V", 0x101000, 8, "abcdefgh");
+  uint32_t owner = status.st_uid + 1;
+  EXPECT_EQ(A2nGetOwnerAt(pid, 0x100000, 0, &owner), A2N_SUCCESS);
+  EXPECT_EQ(owner, status.st_uid);
+  EXPECT_EQ(A2nGetOwnerAt(pid, 0x101004, 0, &owner), A2N_NO_MODULE);
+  EXPECT_EQ(A2nGetOwnerAt(pid, 0x500000, 0, &owner), A2N_NO_MODULE);
+  EXPECT_EQ(A2nGetOwnerAt(pid, 0x900000, 0, &owner), A2N_NO_MODULE);
+  EXPECT_EQ(A2nGetOwnerAt(pid, 0x100000, 0, nullptr), A2N_NULL_SYMDATA);
 }
 
 TEST_F(Processes, ARepeatedMappingHasNoEffect) {
