@@ -13,6 +13,11 @@ function __pitrace_at
     contains -- "$words[2]" $argv
 end
 
+# Only harmless names: other users choose those of their processes.
+function __pitrace_names
+    cat /proc/*/comm 2>/dev/null | grep -v '[^A-Za-z0-9._+-]' | sort -u
+end
+
 function __pitrace_events
     swtrace event list 2>/dev/null | awk '/^  [A-Za-z]/ { print $1 }'
 end

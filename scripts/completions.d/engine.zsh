@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The part of the completions for zsh that is the same for all programs; scripts/completions writes the rest before it.
 
-_pitrace_names() { compadd -- ${(uf)"$(cat /proc/<1->/comm(N) 2>/dev/null)"} }
+# Only harmless names: other users choose those of their processes.
+_pitrace_names() { compadd -- ${(uf)"$(cat /proc/<1->/comm(N) 2>/dev/null | grep -v '[^A-Za-z0-9._+-]')"} }
 _pitrace_events() { compadd -- ${(f)"$(swtrace event list 2>/dev/null | awk '/^  [A-Za-z]/ { print $1 }')"} }
 
 # _pitrace_first CONTEXT: at the first word completes $commands; behind one of them completes its line and succeeds.

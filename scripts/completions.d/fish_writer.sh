@@ -16,7 +16,7 @@ fish_words() {
         @files) printf ' -F' ;;
         @directories) printf " -a '(__fish_complete_directories)'" ;;
         @pids) printf " -a '(__fish_complete_pids)'" ;;
-        @names) printf " -a '(cat /proc/*/comm 2>/dev/null | sort -u)'" ;;
+        @names) printf " -a '(__pitrace_names)'" ;;
         @events) printf " -a '(__pitrace_events)'" ;;
         *)
             fish_quoted "$1"
