@@ -11,18 +11,8 @@ SOURCE_DIR=$PWD
 module=/run/lab/ctl/pitrace.ko
 export PATH=$bin:$PATH
 
-# promise NAME STATUS TEXT COMMAND...: COMMAND exits with STATUS, and its output contains TEXT.
-promise() {
-  local name=$1 expected=$2 text=$3 output status=0
-  shift 3
-  output=$("$@" 2>&1) || status=$?
-  if [[ $status == "$expected" && $output == *"$text"* ]]; then
-    echo "ok $name"
-  else
-    echo "not ok $name"
-    printf '# status %s: %s\n' "$status" "$output"
-  fi
-}
+# shellcheck source=tests/lab/command_promises.bash
+source "$(dirname "$0")/command_promises.bash"
 # shellcheck source=tests/support/other_user.bash
 source "$(dirname "$0")/../support/other_user.bash"
 # shellcheck source=tests/support/advice.bash

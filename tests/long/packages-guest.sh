@@ -20,18 +20,8 @@ inside() {
 }
 as_visitor() { inside setpriv --reuid visitor --regid visitor --init-groups env HOME=/home/visitor "$@"; }
 
-# promise NAME STATUS TEXT COMMAND...: COMMAND exits with STATUS, and its output contains TEXT.
-promise() {
-  local name=$1 expected=$2 text=$3 output status=0
-  shift 3
-  output=$("$@" 2>&1) || status=$?
-  if [[ $status == "$expected" && $output == *"$text"* ]]; then
-    echo "ok $name"
-  else
-    echo "not ok $name"
-    printf '# status %s: %s\n' "$status" "$output"
-  fi
-}
+# shellcheck source=tests/lab/command_promises.bash
+source "$(dirname "$0")/../lab/command_promises.bash"
 parameter=/sys/module/pitrace/parameters/group
 group_id() { inside getent group pitrace | cut -d: -f3; }
 settled() {
