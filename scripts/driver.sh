@@ -9,24 +9,6 @@ driver_loaded() { [[ -d $driver_state ]]; }
 
 driver_version() { cat "$driver_state/version" 2>/dev/null || echo unknown; }
 
-# printable TEXT: prints it with all but ASCII, letters and digits as \xNN: no control characters and no invisible ones,
-# and no bytes that are not valid UTF-8.
-printable() {
-  local LC_ALL=C.UTF-8 text=$1 char i
-  for ((i = 0; i < ${#text}; i++)); do
-    char=${text:i:1}
-    if [[ $char == [[:alnum:]] || $char == [' '-'~'] ]]; then printf '%s' "$char"; else print_bytes "$char"; fi
-  done
-}
-
-print_bytes() {
-  local LC_ALL=C bytes=$1 code i
-  for ((i = 0; i < ${#bytes}; i++)); do
-    printf -v code %d "'${bytes:i:1}"
-    printf '\\x%02x' $((code & 255))
-  done
-}
-
 # driver_users: prints "PID (NAME)" of each process that has the device open, with commas.
 driver_users() {
   local link pid list=''

@@ -3,20 +3,44 @@
 # Functions that the scripts share: messages, the build, and the version. Sourced, not run; the callers have
 # set -euo pipefail.
 
-# harmless TEXT: prints it with "?" for control characters other than tabs and line ends: names of files and programs can
-# contain escape sequences for the terminal.
-harmless() { printf '%s' "${1//[$'\x01'-$'\x08'$'\x0b'-$'\x1f'$'\x7f']/?}"; }
+# A file that is opened later must not become the standard output of a program.
+[[ -e /dev/fd/0 ]] || exec 0</dev/null
+[[ -e /dev/fd/1 ]] || exec 1>/dev/null
+[[ -e /dev/fd/2 ]] || exec 2>/dev/null
+
+# printable TEXT [KEPT]: prints it with all but ASCII, letters, digits and the characters of KEPT as \xNN: no control characters
+# and no invisible ones, and no bytes that are not valid UTF-8. Names of files and programs can contain escape sequences for the
+# terminal.
+printable() {
+  local LC_ALL=C.UTF-8 text=$1 kept=${2:-} char i
+  for ((i = 0; i < ${#text}; i++)); do
+    char=${text:i:1}
+    if [[ $char == [[:alnum:]] || $char == [' '-'~'] || $kept == *"$char"* ]]; then printf '%s' "$char"; else print_bytes "$char"; fi
+  done
+}
+
+print_bytes() {
+  local LC_ALL=C bytes=$1 code i
+  for ((i = 0; i < ${#bytes}; i++)); do
+    printf -v code %d "'${bytes:i:1}"
+    printf '\\x%02x' $((code & 255))
+  done
+}
 
 # Messages begin with the script's name, which the caller sets.
 me=${me:-pitrace}
-say() { printf '%s: %s\n' "$me" "$(harmless "$*")" >&2; }
+say() { printf '%s: %s\n' "$me" "$(printable "$*" $'\n\t')" >&2; }
 die() {
   say "error: $1"
   exit "${2:-125}"
 }
 
 # message_of FILE: prints the error message that a program wrote to FILE, for use in a message of the script.
-message_of() { sed -E 's/^[a-z-]+: (error: )?//' "$1"; }
+message_of() {
+  local text
+  text=$(sed -E 's/^[a-z-]+: (error: )?//' "$1" 2>/dev/null) || true
+  printf '%s\n' "${text:-without a message; perhaps the disk of ${1%/*} is full}"
+}
 
 # print_version: prints the version of the tools installed or built with this script.
 print_version() {

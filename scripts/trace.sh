@@ -86,7 +86,7 @@ trusted_directory() {
 scratch='' to_guard='' from_guard='' guard_process='' loaded=0
 begin_guard() {
   # setsid: signals to the process group of the script and its command do not reach the guard.
-  coproc guard { me=${me:?} exec setsid bash -c "$(declare -f say trusted_directory guard_run); guard_run \"\$1\"" guard "${bin:?}/swtrace"; }
+  coproc guard { me=${me:?} exec setsid bash -c "$(declare -f say printable print_bytes trusted_directory guard_run); guard_run \"\$1\"" guard "${bin:?}/swtrace"; }
   # shellcheck disable=SC2154 # coproc sets guard_PID
   to_guard=${guard[1]:-} from_guard=${guard[0]:-} guard_process=${guard_PID:-}
   # If the guard has ended already, there is no descriptor.
@@ -167,10 +167,11 @@ keep_old() {
   done
 }
 
-# restore_old: undoes keep_old. Once the new files are complete, the caller sets kept=().
+# restore_old: undoes keep_old. Once the new files are complete, the caller sets kept=(). -T: in a directory of another user the
+# old name can be a link to a directory now, and no file may be moved into that.
 restore_old() {
   local path
-  for path in "${kept[@]}"; do mv -f "$path.old" "$path"; done
+  for path in "${kept[@]}"; do mv -fT "$path.old" "$path" || true; done
   kept=()
 }
 
@@ -197,6 +198,18 @@ failed() { die "$1" "$((status ? status : 125))"; }
 # log. 141 is SIGPIPE: the reader of a pipe may end before it has read everything.
 check_printed() {
   (($1 == 141)) || failed "the report is complete in $out, but cannot be printed: $(message_of "$scratch/log")"
+}
+
+# report_text FILE: prints a report that this run has written. In a directory of another user this user can put anything in its
+# place: links are not followed, nothing is waited for, and print_head shows no control characters.
+report_text() {
+  if [[ -f $1 && ! -L $1 ]]; then dd if="$1" iflag=nofollow,nonblock bs=64K status=none; fi
+}
+
+# print_head: prints the first lines of the report, which the caller's report_head selects.
+print_head() {
+  # One command, so that an error of the output is its exit status.
+  printf '%s\n' "$(printable "$(report_head)" $'\n\t')"
 }
 
 # keep_trace ERROR REPORT [COMMAND]: ends this run, leaves the trace in its recorder, and prints ERROR and the commands that

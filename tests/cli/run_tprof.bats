@@ -118,6 +118,31 @@ teardown() {
     [[ "$output" == *"there is no nowhere/swtrace.nrm2 to report on"* && ! -e nowhere ]]
 }
 
+@test "-p PID ends when the process has ended, although its parent has not waited for it" {
+    make_layout
+    # shellcheck disable=SC2016
+    python3 -c 'import os, time
+if (pid := os.fork()) == 0: time.sleep(2); os._exit(0)
+print(pid, flush=True); time.sleep(100)' >pid &
+    local parent=$!
+    until [ -s pid ]; do sleep 0.05; done
+    run timeout 60 layout/bin/run.tprof --source=perf -p "$(<pid)" -o out --lines=0
+    kill "$parent"
+    [ "$status" -ne 124 ]
+    [ -s out/tprof.out ]
+}
+
+@test "characters that a terminal obeys or that nobody sees are shown as numbers in messages" {
+    run -125 run.tprof -p -o $'a\xc2\x9b31m\xe2\x80\xae\xff'
+    [[ "$output" == *'a\xc2\x9b31m\xe2\x80\xae\xff/swtrace.nrm2'* ]]
+}
+
+@test "closed standard descriptors do not disturb a run" {
+    make_layout
+    layout/bin/run.tprof --source=perf -o out -- sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done' <&- >&- 2>&-
+    grep -q 'Tprof Reports' out/tprof.out
+}
+
 @test "a command or process that does not exist is reported before anything is traced" {
     run -127 run.tprof -- ./no-such-command
     [[ "$output" == "run.tprof: error: ./no-such-command: command not found" ]]

@@ -136,3 +136,43 @@ pack() { timeout 60 post -r run.nrm2 -jdir "$public/home/log" "--archive=$1" --a
   [[ $output == *"cannot rename $public/home/tprof.out to tprof.out.old; remove both, or choose another directory with -o" ]]
   [ -z "$(ls "$public/home/tprof.out.old")" ]
 }
+
+# attack_after_post SCRIPT: makes a run.tprof whose post runs SCRIPT as the other user in the directory of -o before it ends.
+attack_after_post() {
+  mkdir -p layout/bin layout/share/pitrace
+  cp "$SOURCE_DIR/scripts/run.tprof" layout/bin/
+  cp "$SOURCE_DIR"/scripts/{lib.sh,trace.sh,java.sh} layout/share/pitrace/
+  ln -sf "$BUILD_DIR/bin/swtrace" layout/bin/
+  cp run.nrm2 "$public/home/swtrace.nrm2"
+  printf '%s\n' "$1" >"$public/attack"
+  cat >layout/bin/post <<END
+#!/bin/bash
+# Without a trace run.tprof only lets it check options.
+[[ "\$*" == *$public* ]] || exit 0
+status=${2:-0}
+$BUILD_DIR/bin/post "\$@"
+cd $public/home && setpriv --reuid=65534 --regid=65534 --clear-groups sh $public/attack
+exit \$status
+END
+  chmod +x layout/bin/post
+}
+
+@test "a pipe in place of a report does not stop run.tprof, and no escape sequence of a text in its place reaches the terminal" {
+  attack_after_post 'rm -f tprof.out; mkfifo tprof.out'
+  run -0 timeout 60 layout/bin/run.tprof -p --all -o "$public/home"
+  rm "$public/home/tprof.out"
+  attack_after_post 'rm -f tprof.out; printf " Tprof Reports\n\033]2;x\007\n" >tprof.out'
+  run -0 timeout 60 layout/bin/run.tprof -p --all -o "$public/home"
+  [[ $output == *'\x1b]2;x\x07'* && $output != *$'\x1b'* ]]
+}
+
+@test "a link to a directory in place of a report does not move an earlier report into that directory" {
+  mkdir other
+  : >"$public/home/tprof.out"
+  # Without tprof.json the run fails, and the earlier report gets its name back.
+  attack_after_post "rm -f tprof.out tprof.json; ln -s $PWD/other tprof.out" 1
+  run -125 layout/bin/run.tprof -p -o "$public/home"
+  [ -z "$(ls other)" ]
+  [ -f "$public/home/tprof.out" ]
+  [ ! -L "$public/home/tprof.out" ]
+}
