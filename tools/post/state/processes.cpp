@@ -131,11 +131,11 @@ bool Processes::apply(const pi::RecordView& record, uint64_t time) {
       symbolizer_.expect_log(record.int_at(PITRACE_JITTED_PID));
       return true;
     case PITRACE_MTE_KILL:
+    case PITRACE_MTE_KILL_THREAD:
       return apply_end(record, time);
     default:
-      // The end of a thread changes nothing: ticks may follow it. An unmapped address keeps its
-      // name until something else is mapped there: not every source records unmapping. Other
-      // minors do not concern names.
+      // An unmapped address keeps its name until something else is mapped there: not every source
+      // records unmapping. Other minors do not concern names.
       return true;
   }
 }
@@ -228,7 +228,11 @@ bool Processes::apply_end(const pi::RecordView& record, uint64_t time) {
   pi::LinkEntry link;
   if (!pi::decode_link(record, link)) return false;
   const auto known = processes_.find(link.pid);
-  if (known != processes_.end() && known->second.lifetime) known->second.lifetime->end = time;
+  if (known == processes_.end() || !known->second.lifetime) return true;
+  // perf reports the end of the first thread like that of the process, and others may run on: the
+  // last thread ends it.
+  uint64_t& end = known->second.lifetime->end;
+  if (record.minor() == PITRACE_MTE_KILL || end != 0) end = std::max(end, time);
   return true;
 }
 
