@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 #include <pi/jit_log.h>
+#include <pi/printable.h>
 
 #include "cli.h"
 #include "commands.h"
@@ -154,7 +155,7 @@ bool take_java_names(const std::string& prefix, Report& report) {
       names[start.tid] = std::move(start.name);
     for (auto& thread : report.threads)
       if (const auto found = names.find(thread.tid); thread.pid == pid && found != names.end())
-        thread.name = found->second;
+        thread.name = printable(found->second);
   }
   return any;
 }

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <pi/printable.h>
 
 namespace pi::ptt {
 namespace {
@@ -23,10 +24,7 @@ Thread thread_of(const pitrace_ptt_thread& row) {
   std::copy_n(row.value, MAX_PTT_METRICS, thread.values.begin());
   const size_t length = std::find(std::begin(row.name), std::end(row.name), '\0') - row.name;
   // A thread can set its name to any bytes.
-  thread.name.assign(row.name, length);
-  std::replace_if(
-      thread.name.begin(), thread.name.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; },
-      '?');
+  thread.name = printable({row.name, length});
   return thread;
 }
 
