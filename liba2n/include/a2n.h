@@ -175,6 +175,9 @@ uint64_t A2nGetNextCodeChange(uint32_t pid, uint64_t time);
 /* a2n_set_jit_times() (our addition) */
 void A2nSetJittedTimesMode(int on);
 
+/* a2n_set_file_clock() (our addition) */
+void A2nSetFileClock(int64_t offset);
+
 /* a2n_set_code_gather() */
 void A2nSetCodeGatherMode(int on);
 

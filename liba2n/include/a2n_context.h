@@ -221,7 +221,8 @@ int a2n_set_kernel_map(a2n_context *context, const char *path);
  * recorder ran (chroot, container, private mount). A file of that path with another build-id is not
  * used for symbols, nor is one marked "?" or "!"; a separate debug file with the traced build-id is
  * always used. path may also be "[vdso]" or "vmlinux". inode: the file's inode, if several files
- * had the path; 0: each file with that path for which no call has the inode.
+ * had the path; 0: each file with that path for which no call has the inode. After the first call
+ * for any path, files for which there was none are like "?".
  * A2N_INVALID_ARGUMENT: path is null or "", or build_id has another form. */
 int a2n_set_build_id(a2n_context *context, const char *path, uint64_t inode, const char *build_id);
 
@@ -344,6 +345,12 @@ uint64_t a2n_get_next_code_change(a2n_context *context, uint64_t time, uint32_t 
 /* Whether times of JIT-compiled code are used; default 1. With 0, from now on an address belongs to
  * the method that was reported last, at any time. It cannot be turned on again. */
 int a2n_set_jit_times(a2n_context *context, int on);
+
+/* What is to be added to the time of a file (CLOCK_REALTIME) to get a time of the trace's clock, in
+ * nanoseconds. From now on, a file of the form A2N_JIT_PERF_MAP names no code of a process, or of an
+ * image, that began more than 50 ms after the file was last written: an earlier process with that id
+ * wrote it. Without this call, times of files are not compared. Valid for a trace of this boot. */
+int a2n_set_file_clock(a2n_context *context, int64_t offset);
 
 /* Whether a2n_load_methods() also stores the bytes of code; default 0. */
 int a2n_set_code_gather(a2n_context *context, int on);

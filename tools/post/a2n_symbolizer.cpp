@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <cstdlib>
 #include <new>
 #include <optional>
@@ -55,6 +56,16 @@ bool is_this_machine(const TraceInfo& info) {
   utsname here{};
   return ::uname(&here) == 0 && (info.host.empty() || info.host == here.nodename) &&
          (info.kernel.empty() || info.kernel == here.release);
+}
+
+// The trace's clock, CLOCK_MONOTONIC, minus that of files, in nanoseconds.
+int64_t file_clock() {
+  const auto now = [](clockid_t clock) {
+    timespec time{};
+    ::clock_gettime(clock, &time);
+    return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  };
+  return now(CLOCK_MONOTONIC) - now(CLOCK_REALTIME);
 }
 
 // Returns the directory for cached files; "" when there is none.
@@ -122,6 +133,7 @@ pi::Status A2nSymbolizer::configure(const TraceFile& file, const std::string& pa
   if (!status) return status;
   prefix_ = log_prefix(options.log_prefix, path);
   here_ = saved_symbols < 0 && is_this_machine(file.info);
+  if (here_) A2nSetFileClock(file_clock());
   report_logs_ = options.report_logs;
   for (const BuildId& build_id : file.build_ids)
     if (build_id.inode != 0)

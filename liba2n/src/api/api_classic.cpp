@@ -201,6 +201,10 @@ void A2nSetJittedTimesMode(int on) {
   a2n_set_jit_times(&default_context, on);
 }
 
+void A2nSetFileClock(int64_t offset) {
+  a2n_set_file_clock(&default_context, offset);
+}
+
 void A2nSetCodeGatherMode(int on) {
   a2n_set_code_gather(&default_context, on);
 }

@@ -122,6 +122,13 @@ int a2n_set_jit_times(a2n_context* context, int on) {
   });
 }
 
+int a2n_set_file_clock(a2n_context* context, int64_t offset) {
+  return guarded(context, [offset](Library& lib) {
+    lib.settings().file_clock = offset;
+    return A2N_SUCCESS;
+  });
+}
+
 int a2n_set_code_gather(a2n_context* context, int on) {
   return guarded(context, [on](Library& lib) {
     lib.settings().gather_code = on != 0;

@@ -21,7 +21,9 @@ std::string_view name_at(std::string_view names, uint64_t offset) {
   if (offset >= names.size()) return {};
   const std::string_view name = names.substr(offset, max_symbol_name);
   const size_t end = name.find('\0');
-  return end == name.npos ? std::string_view{} : name.substr(0, end);
+  // Without its end the table is damaged, unless the name only is too long.
+  if (end == name.npos) return names.size() - offset > max_symbol_name ? name : std::string_view{};
+  return name.substr(0, end);
 }
 
 }  // namespace a2n

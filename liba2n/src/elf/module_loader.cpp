@@ -13,7 +13,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/crc32.h"
 #include "build_id.h"
 #include "debug_search.h"
 #include "elf_symbols.h"
@@ -36,7 +35,8 @@ std::string hex(uint64_t value) {
 
 class Loader {
  public:
-  Loader(const ModuleRequest& request, Notes& notes) : request_(request), notes_(notes) {
+  Loader(const ModuleRequest& request, ReadFiles& files, Notes& notes)
+      : request_(request), files_(files), notes_(notes) {
     path_ = request.path;
     deleted_ = path_.ends_with(deleted_mark);
     if (deleted_) path_.resize(path_.size() - deleted_mark.size());
@@ -45,19 +45,25 @@ class Loader {
     has_no_file_ = path.starts_with("/SYSV") || path.starts_with("/anon_");
   }
 
-  ModuleSymbols load() {
-    if (has_no_file_) return {};
+  std::shared_ptr<const ModuleSymbols> load() {
+    if (has_no_file_) return std::make_shared<const ModuleSymbols>();
     const auto mapped = find_mapped();
     const bool complete = mapped && has_symtab(*mapped) && mapped->layout().has_dwarf;
     const auto debug = complete ? std::nullopt : find_debug(mapped ? &*mapped : nullptr);
     if (!mapped && !debug && !refusal_.empty()) notes_.add(refusal_);
-    ModuleSymbols module = read_module(mapped ? &*mapped : nullptr, debug ? &*debug : nullptr);
-    for (const std::string& refused : std::exchange(module.refused, {})) notes_.add(refused);
-    module.search = request_.search;
+    const auto module = read(mapped ? &*mapped : nullptr, debug ? &*debug : nullptr);
+    for (const std::string& refused : module->refused) notes_.add(refused);
     return module;
   }
 
  private:
+  std::shared_ptr<const ModuleSymbols> read(const ElfFile* mapped, const ElfFile* debug) {
+    auto module = files_.read(mapped, debug, request_.search);
+    if (module) return *module;
+    notes_.add(request_.path + ": " + module.error().message);
+    return mapped && debug ? read(mapped, nullptr) : std::make_shared<const ModuleSymbols>();
+  }
+
   bool traced_id_is_hex() const { return request_.build_id && identifies(*request_.build_id); }
 
   // Sets the reason why the mapped file is not used. A reason found at the mapped path replaces one
@@ -136,17 +142,29 @@ class Loader {
       }
       return std::nullopt;
     }
-    if (!from_search && request_.build_id && id.empty() && is_another_inode(*elf)) {
-      refuse(
-          "it has no build-id, and the file of that path is not the one that was mapped; symbols "
-          "not used");
+    const bool identified = request_.build_id && !id.empty();
+    const std::string why =
+        request_.build_id ? "it has no build-id" : "the trace does not contain its build-id";
+    if (!from_search && !identified && is_another_inode(*elf)) {
+      refuse(why + ", and the file of that path is not the one that was mapped; symbols not used");
       return std::nullopt;
     }
-    if (!from_search && request_.build_id && id.empty() && has_symlink(*elf)) {
-      refuse(
-          "it has no build-id, and its path leads through a symbolic link now, which that of a "
-          "mapped "
-          "file never does; symbols not used");
+    // A build-id identifies a file only among those of honest authors. A file of the process's own
+    // root directory can have another one's path here.
+    if (!from_search && identified && is_another_inode(*elf)) {
+      if (has_symlink(*elf)) {
+        refuse(
+            "it is not the file that was mapped, and its path leads through a symbolic link now; "
+            "symbols not used, although its build-id is the traced one");
+        return std::nullopt;
+      }
+      notes_.add(file + ": not the file that was mapped, but one with the same build-id",
+                 A2N_MESSAGES_INFO);
+    }
+    if (!from_search && !identified && has_symlink(*elf)) {
+      refuse(why +
+             ", and its path leads through a symbolic link now, which that of a mapped file never "
+             "does; symbols not used");
       return std::nullopt;
     }
     if (!from_search && request_.inode != 0 && elf->inode() != request_.inode) {
@@ -227,7 +245,7 @@ class Loader {
         notes_.add(file + ": too big to be checked (more than 8 GiB); symbols not used");
         continue;
       }
-      if (file_crc32(elf->fd()) == layout.debug_link_crc) return std::move(*elf);
+      if (files_.checksum(*elf) == layout.debug_link_crc) return std::move(*elf);
       notes_.add(file + ": its checksum is not the one " + request_.path +
                  " names; symbols not used");
     }
@@ -235,6 +253,7 @@ class Loader {
   }
 
   const ModuleRequest& request_;
+  ReadFiles& files_;
   Notes& notes_;
   std::string path_;  // without " (deleted)"
   bool deleted_ = false;
@@ -244,8 +263,9 @@ class Loader {
 
 }  // namespace
 
-ModuleSymbols load_module(const ModuleRequest& request, Notes& notes) {
-  return Loader(request, notes).load();
+std::shared_ptr<const ModuleSymbols> load_module(const ModuleRequest& request, ReadFiles& files,
+                                                 Notes& notes) {
+  return Loader(request, files, notes).load();
 }
 
 }  // namespace a2n

@@ -5,6 +5,7 @@
 #define A2N_MODULE_LOADER_H
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/notes.h"
 #include "debuginfod.h"
 #include "module_symbols.h"
+#include "read_files.h"
 
 namespace a2n {
 
@@ -41,8 +43,10 @@ struct ModuleRequest {
   Debuginfod* debuginfod = nullptr;
 };
 
-// Never fails. If no file can be used, the result is not usable and notes has the reason.
-ModuleSymbols load_module(const ModuleRequest& request, Notes& notes);
+// Never fails and never returns null. If no file can be used, the result is not usable and notes
+// has the reason. files: what was read for other modules of this run.
+std::shared_ptr<const ModuleSymbols> load_module(const ModuleRequest& request, ReadFiles& files,
+                                                 Notes& notes);
 
 }  // namespace a2n
 

@@ -63,6 +63,15 @@ class JitCode {
   }
   bool timeless() const { return timeless_; }
 
+  // When the runtime last wrote the source of this code, on the trace's clock.
+  void set_written(int64_t time) { written_ = time; }
+  // Whether a process that began at this time can have written the source. A file's time is that of
+  // a tick of the kernel's clock, which can be some ticks older.
+  bool can_be_of_process_begun(uint64_t time) const {
+    constexpr int64_t ticks_ns = 50'000'000;
+    return !written_ || static_cast<int64_t>(time) <= *written_ + ticks_ns;
+  }
+
   // The method at an address. Methods reported before oldest belong to an earlier image of the
   // process and are ignored.
   const JitMethod* find(uint64_t address, uint64_t time, uint64_t oldest = 0) const;
@@ -97,6 +106,7 @@ class JitCode {
   std::vector<JitMethod> methods_;
   std::vector<Event> events_;
   bool timeless_ = false;
+  std::optional<int64_t> written_;
   mutable std::optional<Index> index_;  // built from events_ by the first lookup
 };
 

@@ -43,8 +43,10 @@ const JitMethod* JitTable::find_own(const Space& space, uint64_t address, uint64
   if (!sources) return nullptr;
   if (trust == JitTrust::timed)
     if (const JitMethod* method = sources->own.find(address, time, space.begun)) return method;
-  for (const JitCode& code : trust == JitTrust::timed ? sources->timed : sources->timeless)
+  for (const JitCode& code : trust == JitTrust::timed ? sources->timed : sources->timeless) {
+    if (!code.can_be_of_process_begun(space.begun)) continue;
     if (const JitMethod* method = code.find(address, time, space.begun)) return method;
+  }
   return nullptr;
 }
 

@@ -169,6 +169,10 @@ pi::Status Library::load_jitted(uint32_t pid, int form, int fd, const std::strin
     status = read_jit_dump(fd, name, namespace_pid, settings_.gather_code, interner_, notes_, code);
   else
     status = read_perf_map(fd, name, interner_, notes_, code);
+  struct stat facts {};
+  if (form == A2N_JIT_PERF_MAP && settings_.file_clock && ::fstat(fd, &facts) == 0)
+    code.set_written(facts.st_mtim.tv_sec * 1'000'000'000 + facts.st_mtim.tv_nsec +
+                     *settings_.file_clock);
   if (status) jit_.add(pid, std::move(code));
   return status;
 }

@@ -35,7 +35,9 @@ struct Settings {
   bool rename_duplicates = false;  // "name#2" for the second symbol with a name
   bool range_and_symbol = false;   // "range.symbol" instead of "range"
   bool gather_code = false;        // the bytes of JIT-compiled code are stored
-  std::string dynamic_name;        // one name for all dynamic code; empty: each has its own
+  // Added to the time of a file, it is a time of the trace's clock; nullopt: not known.
+  std::optional<int64_t> file_clock;
+  std::string dynamic_name;  // one name for all dynamic code; empty: each has its own
 };
 
 class Library {

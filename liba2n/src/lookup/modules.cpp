@@ -41,8 +41,11 @@ bool Modules::set_build_id(const char* path, uint64_t inode, std::string_view bu
 std::optional<std::string> Modules::build_id(const Module& module) const {
   auto found = build_ids_.find({module.name, module.inode});
   if (found == build_ids_.end()) found = build_ids_.find({module.name, 0});
-  if (found == build_ids_.end()) return std::nullopt;
-  return found->second;
+  if (found != build_ids_.end()) return found->second;
+  // A trace with build-ids lacks those that the recorder did not read. A user can cause that, for
+  // example by mapping many files at once, and then replace a file.
+  const bool known_for_others = !build_ids_.empty() && module.kind == ModuleKind::file;
+  return known_for_others ? std::optional("?") : std::nullopt;
 }
 
 // Keep the first and the newest mappings: their processes most likely still run.
@@ -103,7 +106,7 @@ LoadedModule Modules::load_file(const ModuleRequest& request) {
   if (saved_) {
     loaded = saved_->get(request, notes);
   } else {
-    loaded.content = std::make_shared<ModuleSymbols>(load_module(request, notes));
+    loaded.content = load_module(request, files_, notes);
     loaded.build_id = request.build_id;
     // The trace has no build-id: keep the file's own, so that saved symbols can be matched with a
     // later trace.

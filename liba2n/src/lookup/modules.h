@@ -47,6 +47,8 @@ class Modules {
   // inode 0: the build-id of each file with that path for which no call has the inode. False if
   // build_id is not valid.
   bool set_build_id(const char* path, uint64_t inode, std::string_view build_id);
+  // Nullopt: no call of set_build_id() was made, or the module is not a file. "?": none was made
+  // for this file.
   std::optional<std::string> build_id(const Module& module) const;
 
   // The source of debug files that are not on this machine.
@@ -76,6 +78,7 @@ class Modules {
   Notes& notes_;
   std::vector<std::string> search_;
   Debuginfod debuginfod_;
+  ReadFiles files_;
   std::map<std::pair<std::string, uint64_t>, std::string> build_ids_;  // by path and inode
   std::map<std::pair<const char*, uint64_t>, std::unique_ptr<Module>> modules_;
   std::unordered_map<const char*, size_t> inodes_;  // number of inodes with each name

@@ -124,6 +124,7 @@ TEST_F(Api, TheLibraryExportsExactlyTheHeadersFunctions) {
                                              "a2n_set_code_gather",
                                              "a2n_set_demangle",
                                              "a2n_set_dynamic_code_name",
+                                             "a2n_set_file_clock",
                                              "a2n_set_jit_times",
                                              "a2n_set_kallsyms",
                                              "a2n_set_kernel_image",

@@ -15,6 +15,7 @@
 
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -289,6 +290,54 @@ TEST_F(DebugFiles, AFileWithoutABuildIdIsNotReadThroughASymbolicLink) {
     else
       EXPECT_THAT(notes(), ElementsAre(HasSubstr("through a symbolic link")));
   }
+}
+
+// Build-ids are not always unique: an author can choose them.
+TEST_F(DebugFiles, AnotherFileWithTheTracedBuildIdIsNotedAndNotReadThroughASymbolicLink) {
+  const std::string file = temporary("libfull.so"), link = temporary("link.so");
+  std::filesystem::copy(fixture("libfull.so"), file);
+  std::filesystem::create_symlink(file, link);
+  const uint64_t start = truth::functions(file).front().value;
+  struct stat facts {};
+  ASSERT_EQ(::stat(file.c_str(), &facts), 0);
+  for (const std::string& path : {file, link}) {
+    A2nInit();
+    A2nSetModuleBuildId(path.c_str(), id);
+    for (const truth::Load& load : truth::loads(file))
+      if (load.executable)
+        A2nAddModuleEx(pid, down(load.vaddr) + bias,
+                       up(load.vaddr + load.memory_size) - down(load.vaddr), path.c_str(), 0,
+                       down(load.offset), facts.st_ino + 1);
+    EXPECT_EQ(ask(start + bias).rc, path == file ? A2N_SUCCESS : A2N_NO_SYMBOLS);
+    EXPECT_THAT(notes(), Contains(HasSubstr(path == file ? "one with the same build-id"
+                                                         : "through a symbolic link")));
+  }
+}
+
+// The recorder does not read the build-ids of too many files at once, and a user can replace one.
+TEST_F(DebugFiles, AFileForWhichTheTraceHasNoBuildIdAlthoughItHasOthersIsNotUsed) {
+  A2nSetModuleBuildId("/another/file", id);
+  map(fixture("libfull.so"), bias);
+  EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("could not read it in time")));
+}
+
+TEST_F(DebugFiles, OfATraceWithoutBuildIdsAFileMustHaveTheMappedInode) {
+  const std::string file = fixture("libfull.so");
+  struct stat facts {};
+  ASSERT_EQ(::stat(file.c_str(), &facts), 0);
+  A2nAddModuleEx(pid, 0x10000, 0x100000, file.c_str(), 0, 0, facts.st_ino + 1);
+  SYMDATA data{};
+  EXPECT_EQ(A2nGetSymbol(pid, 0x10000, &data), A2N_NO_SYMBOLS);
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("is not the one that was mapped")));
+}
+
+TEST_F(DebugFiles, OfATraceWithoutBuildIdsAFileIsNotReadThroughASymbolicLink) {
+  const std::string link = temporary("libfull.so");
+  std::filesystem::create_symlink(fixture("libfull.so"), link);
+  map(fixture("libfull.so"), bias, link);
+  EXPECT_EQ(ask(address_of("plain_function")).rc, A2N_NO_SYMBOLS);
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("through a symbolic link")));
 }
 
 TEST_F(DebugFiles, LabelsHaveNoSymbolsAndNoNotes) {

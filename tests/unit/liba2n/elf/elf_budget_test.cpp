@@ -67,6 +67,13 @@ TEST_F(ElfBudget, SymbolsWithTheSameNameShareItsMemory) {
   EXPECT_THAT(notes(), testing::IsEmpty());
 }
 
+TEST_F(ElfBudget, ANameThatIsTooLongIsCut) {
+  ElfBuilder elf;
+  elf.symbols({{1, ElfBuilder::code_address}}, one_name(40'000));
+  write(elf.bytes());
+  EXPECT_EQ(name_at(bias + 100), std::string(32'768, 'n'));
+}
+
 TEST_F(ElfBudget, SymbolsWithSuffixesOfANameShareItsMemory) {
   ElfBuilder elf;
   elf.symbols(entries(1500, 3), one_name(10'000));

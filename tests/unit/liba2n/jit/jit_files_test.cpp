@@ -251,6 +251,22 @@ TEST_F(JitFiles, APerfMapHasTheLowestPriority) {
   EXPECT_THAT(notes(), Contains(HasSubstr("1 of its 3 entries take the place")));
 }
 
+TEST_F(JitFiles, APerfMapIsNotUsedForALaterProcessWithTheSameId) {
+  const std::string path = write("perf-100.map", "1000 100 of_the_first\n");
+  struct stat facts {};
+  ASSERT_EQ(::stat(path.c_str(), &facts), 0);
+  // The file was written at 10 s of the trace's clock.
+  A2nSetFileClock(10'000'000'000 - facts.st_mtim.tv_sec * 1'000'000'000 - facts.st_mtim.tv_nsec);
+  A2nSetTime(9'000'000'000);
+  A2nForkProcess(1, pid);
+  ASSERT_EQ(load(A2N_JIT_PERF_MAP, path), A2N_SUCCESS) << A2nGetErrorText();
+  EXPECT_EQ(at(0x1000, 11'000'000'000).symbol, "of_the_first");
+  A2nSetTime(12'000'000'000);
+  A2nForkProcess(1, pid);
+  EXPECT_EQ(at(0x1000, 13'000'000'000).module, "NoModule");
+  EXPECT_EQ(at(0x1000, 11'000'000'000).symbol, "of_the_first");
+}
+
 TEST_F(JitFiles, OpensOnlyTrustedFiles) {
   const std::string map = write("perf-100.map", "1000 100 a\n");
   const std::string link = temporary("link");
