@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Minima of sequences by metric: observed ones, which earlier recordings have stored, and
+// environmental ones.
+//
+// The file: lines of text; '#' begins a comment line, the first of which is the format's name:
+//   # pitrace call-flow minima 1
+//   key KEY
+//   METRIC BEFORE FIRST RUNNING SECOND AFTER MINIMUM COUNT
+// KEY, to the end of the line, is the caller's: a JVM, its options, the machine. Types are the
+// letters of letter_of(), transitions En, Ex and XX (exit by exception). COUNT is the number of
+// differences that were observed; environmental minima have 0.
+#ifndef PI_CALLFLOW_MINIMA_H
+#define PI_CALLFLOW_MINIMA_H
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <pi/result.h>
+
+#include "types.h"
+
+namespace pitrace::callflow {
+
+// After so many observations a sequence's minimum counts as known.
+constexpr uint64_t settled_after = 32;
+
+struct Minimum {
+  uint64_t value = 0;
+  uint64_t count = 0;
+};
+
+// By the metric's name and the sequence's index.
+struct Minima {
+  std::string key;
+  std::map<std::pair<std::string, size_t>, Minimum> values;
+
+  // Null if there is none.
+  const Minimum* find(const std::string& metric, size_t sequence) const;
+};
+
+// "En", "Ex", "XX".
+std::string_view word_of(Transition transition);
+
+// Parses the text of a file. EINVAL, with the number of the line.
+pi::Result<Minima> parse_minima(std::string_view text);
+std::string minima_text(const Minima& minima);
+
+// Reads a file. The error's code is an error number.
+pi::Result<Minima> read_minima(const std::string& path);
+
+}  // namespace pitrace::callflow
+
+#endif  // PI_CALLFLOW_MINIMA_H

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Reports of a snapshot. Each function appends text; names of methods are looked up by the caller.
+#ifndef PI_CALLFLOW_REPORT_H
+#define PI_CALLFLOW_REPORT_H
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "snapshot.h"
+
+namespace pitrace::callflow {
+
+// The name of a method, without its type's letter. Called once for each method of a report.
+using NameOf = std::function<std::string(uint64_t method)>;
+
+struct ReportSettings {
+  std::string heading;  // whole lines: program, version, process, machine, start time
+  bool types = true;    // METHODTYPES: "F:" before names
+  bool legend = true;   // LEGEND: the list of the letters
+};
+
+// Call tree: the paper's columns LV CALLS CEE BASE DELTA DS IN NAME with one metric, a column for
+// each metric, with its name, if there are several; without metrics LV CALLS CEE NAME.
+// Contains the error bound of the calibration, its sequences and all losses.
+std::string log_rt(const Snapshot& snapshot, const ReportSettings& settings, const NameOf& name_of);
+
+// The same contents as JSON, schema_version 1: docs/man/log-rt.5.
+std::string log_rt_json(const Snapshot& snapshot, const ReportSettings& settings,
+                        const NameOf& name_of);
+
+// One line for each node, "THREAD;A;B;C VALUE": calls without metrics, else BASE of a metric.
+std::string folded(const Snapshot& snapshot, size_t metric, const NameOf& name_of);
+
+}  // namespace pitrace::callflow
+
+#endif  // PI_CALLFLOW_REPORT_H

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// A copy of what was recorded until now, calibrated.
+//
+// Calibration (section 4.1 of the paper): between two events a thread also executes a part of the
+// probes: after the late read of the first, before the early read of the second. The smallest
+// difference ever seen in a sequence of types and transitions is this overhead and what the program
+// itself always executes there, the environmental minimum. So
+//   BASE = sum over all differences of (difference - DELTA of its sequence)
+//   DELTA of a sequence = its observed minimum - its environmental minimum, at least 0.
+// As each node counts its differences by sequence, all of them are corrected with the final minima,
+// in whatever order they were seen.
+#ifndef PI_CALLFLOW_SNAPSHOT_H
+#define PI_CALLFLOW_SNAPSHOT_H
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "meter.h"
+#include "minima.h"
+#include "types.h"
+
+namespace pitrace::callflow {
+
+constexpr size_t no_parent = SIZE_MAX;
+
+struct CallNode {
+  uint64_t method = 0;
+  size_t parent = no_parent;  // index in TreeCopy::nodes, smaller than the node's own
+  Type type = Type::other;
+  bool entered_before = false;  // was running when the recording started
+  uint32_t level = 0;           // 0: the thread
+  uint64_t calls = 0;
+  uint64_t callees = 0;  // calls from it
+  uint64_t dispatches = 0;
+  uint64_t interrupts = 0;
+  std::array<int64_t, max_metrics> base{};   // calibrated; callees excluded
+  std::array<int64_t, max_metrics> delta{};  // what calibration has subtracted
+};
+
+struct Losses {
+  uint64_t nodes = 0;       // calls that are counted in their caller: the tree is full
+  uint64_t frames = 0;      // calls that are not counted: the stack is full
+  uint64_t reentered = 0;   // events that interrupted an event of their thread
+  uint64_t abandoned = 0;   // events that a signal handler left by siglongjmp()
+  uint64_t unreadable = 0;  // events for which the meter had no value
+  uint64_t threads = 0;     // threads without a tree
+  bool any() const { return (nodes | frames | reentered | abandoned | unreadable | threads) != 0; }
+};
+
+struct TreeCopy {
+  uint32_t tid = 0;
+  std::string name;
+  bool ended = false;
+  std::vector<CallNode>
+      nodes;  // depth first, callees in the order of their first call; [0] is the thread
+  uint64_t events = 0;
+  uint64_t unwound = 0;  // frames that ended without an event: longjmp(), exceptions
+  std::array<uint64_t, max_metrics> own_cost{};  // of the events themselves, between the two reads
+};
+
+// One sequence of one metric in this recording.
+struct SequenceReport {
+  Sequence sequence{};
+  size_t metric = 0;
+  uint64_t count = 0;
+  uint64_t observed = 0;      // smallest difference, of this recording and the stored minima
+  uint64_t mode = 0;          // most frequent difference of this recording
+  bool mode_is_exact = true;  // false: mode is the beginning of a range of differences
+  uint64_t environment = 1;
+  uint64_t adjustment = 0;  // subtracted from each difference
+  bool trained = false;     // count and stored observations are at least settled_after
+};
+
+// The calibration's uncertainty for one metric.
+struct ErrorBound {
+  double spread = 0;           // mean of mode - minimum over all differences, in the metric's unit
+  double untrained_share = 0;  // of all differences: in sequences with too few observations
+};
+
+struct Snapshot {
+  std::vector<Metric> metrics;
+  bool calibrated = true;
+  bool has_dispatches = false;  // dispatches and interrupts were counted
+  std::vector<TreeCopy> threads;
+  std::vector<SequenceReport> sequences;  // by metric, then by index_of()
+  std::vector<ErrorBound> bounds;         // one for each metric
+  Losses losses;
+};
+
+struct Calibration {
+  bool on = true;
+  Minima stored;         // observed in earlier recordings
+  Minima environmental;  // 1 where not listed
+};
+
+// Copies what was recorded. From any thread, at any time, but one at a time and not from a signal
+// handler; threads that run meanwhile continue, and for each of them the last event may be counted
+// in part.
+Snapshot take_snapshot(const Calibration& calibration);
+
+// The minima of the snapshot's recording, with the stored ones: to be stored.
+Minima observed_minima(const Snapshot& snapshot, const Minima& stored);
+
+}  // namespace pitrace::callflow
+
+#endif  // PI_CALLFLOW_SNAPSHOT_H

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Words of call flow: the types of methods and the transitions between them.
+// Definition: section 4.1 of the paper that pitrace/abi.h names; C functions: its section 4.3.
+#ifndef PI_CALLFLOW_TYPES_H
+#define PI_CALLFLOW_TYPES_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pitrace::callflow {
+
+// What runs a method at the moment of an event. The overhead of a probe depends on it, so it
+// selects what calibration subtracts. Java distinguishes static methods, whose glue code passes no
+// object.
+enum class Type : uint8_t {
+  interpreted,
+  interpreted_static,
+  jitted,
+  jitted_static,
+  native,
+  native_static,
+  compiling,  // the JVM's compiler
+  other,      // unknown: a caller that was entered before the recording started
+  c_function,
+};
+constexpr size_t type_count = 9;
+
+enum class Transition : uint8_t {
+  entry,
+  exit,
+  exit_by_exception,
+};
+constexpr size_t transition_count = 3;
+
+constexpr size_t max_metrics = 8;
+
+// The letter before a method's name in reports: I J N, lower case for static methods, C O F.
+constexpr char letter_of(Type type) {
+  constexpr char letters[] = "IiJjNnCOF";
+  return letters[static_cast<size_t>(type)];
+}
+
+// Type before an event, the event, the type that ran until the next event, that event, and the type
+// after it: what the overhead between two events is assumed to depend on.
+struct Sequence {
+  Type before;
+  Transition first;
+  Type running;
+  Transition second;
+  Type after;
+  bool operator==(const Sequence&) const = default;
+};
+constexpr size_t sequence_count =
+    type_count * transition_count * type_count * transition_count * type_count;
+
+// The sequence's number, below sequence_count, and the reverse.
+constexpr size_t index_of(const Sequence& s) {
+  size_t index = static_cast<size_t>(s.before);
+  index = index * transition_count + static_cast<size_t>(s.first);
+  index = index * type_count + static_cast<size_t>(s.running);
+  index = index * transition_count + static_cast<size_t>(s.second);
+  return index * type_count + static_cast<size_t>(s.after);
+}
+
+constexpr Sequence sequence_at(size_t index) {
+  Sequence s{};
+  s.after = static_cast<Type>(index % type_count);
+  index /= type_count;
+  s.second = static_cast<Transition>(index % transition_count);
+  index /= transition_count;
+  s.running = static_cast<Type>(index % type_count);
+  index /= type_count;
+  s.first = static_cast<Transition>(index % transition_count);
+  s.before = static_cast<Type>(index / transition_count);
+  return s;
+}
+
+}  // namespace pitrace::callflow
+
+#endif  // PI_CALLFLOW_TYPES_H
