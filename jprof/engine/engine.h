@@ -28,8 +28,19 @@ namespace pitrace::callflow {
 //   thread_local ThreadTree* my_tree __attribute__((tls_model("initial-exec")));
 struct ThreadTree;
 
-using EnterProbe = void (*)(ThreadTree*& mine, uint64_t method, Type type);
-using LeaveProbe = void (*)(ThreadTree*& mine, uint64_t method, Type type, Transition how);
+// Where an event happens, for callers that longjmp() may leave without an event. Zeros: not known,
+// as in Java, where every exit is an event.
+struct Place {
+  // The stack pointer of the method at the call of the probe. Frames with a lower one are gone.
+  uint64_t stack = 0;
+  // The address to which the probe returns; then method is the address of the method's code. An
+  // inlined method has its caller's stack pointer, and this address is in the caller's code.
+  uint64_t pc = 0;
+};
+
+using EnterProbe = void (*)(ThreadTree*& mine, uint64_t method, Type type, Place place);
+using LeaveProbe = void (*)(ThreadTree*& mine, uint64_t method, Type type, Transition how,
+                            Place place);
 
 // The probes of the current meter; while nothing is recorded, functions that do nothing. Use
 // enter() and leave().
@@ -39,16 +50,16 @@ extern std::atomic<LeaveProbe> leave_probe;
 // The calling thread enters a method. mine: its own pointer, which the first event sets. From any
 // thread and any signal handler. An event that interrupts another event of its thread is counted
 // as lost.
-inline void enter(ThreadTree*& mine, uint64_t method, Type type) {
-  enter_probe.load(std::memory_order_relaxed)(mine, method, type);
+inline void enter(ThreadTree*& mine, uint64_t method, Type type, Place place = {}) {
+  enter_probe.load(std::memory_order_relaxed)(mine, method, type, place);
 }
 
 // The calling thread leaves a method; how: exit or exit_by_exception; type: the method's at this
 // moment. Frames above the method's own, which longjmp() or an exception has removed without an
 // event, are removed too. A method whose entry was not seen becomes the caller of all that the
 // thread has done so far, with no calls.
-inline void leave(ThreadTree*& mine, uint64_t method, Type type, Transition how) {
-  leave_probe.load(std::memory_order_relaxed)(mine, method, type, how);
+inline void leave(ThreadTree*& mine, uint64_t method, Type type, Transition how, Place place = {}) {
+  leave_probe.load(std::memory_order_relaxed)(mine, method, type, how, place);
 }
 
 struct Limits {
