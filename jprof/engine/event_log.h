@@ -4,23 +4,25 @@
 #ifndef PI_CALLFLOW_EVENT_LOG_H
 #define PI_CALLFLOW_EVENT_LOG_H
 
-#include <cstdint>
-#include <string_view>
-
 #include <pi/result.h>
 
 #include "report.h"
 
 namespace pitrace::callflow {
 
-// Writes to the descriptor out, from the events in the descriptor events (Settings::event_log):
-// heading, the line "Units :: METRIC+METRIC", a line " 0 pidtid TID_NAME" for each thread, and for
-// each event its differences since the thread's last one, '>' entry or '<' exit, the method and the
-// thread. Threads follow each other in blocks, whose order is that in which they were full.
-// Differences are calibrated with the minima that were known at the event. The error's code is an
+// Appends to the file of events what threads have not yet written. After stop(), when no other
+// thread is inside an event.
+void flush_event_log();
+
+// Writes to the descriptor out, from the file of events (Settings::event_log), which is open for
+// reading too: the heading, the line " Units :: METRIC+METRIC", a line " 0 pidtid TID_NAME" before
+// the first event of each thread, and for each event its differences since the thread's event
+// before, '>' entry or '<' exit, the method and the thread. Threads follow each other in blocks, in
+// the order in which the blocks were full. Differences are calibrated with the minima that were
+// known at the event, those of calibration and those before it in the file. The error's code is an
 // error number.
-pi::Status log_gen(int events, int out, const Snapshot& snapshot, const ReportSettings& settings,
-                   const NameOf& name_of);
+pi::Status log_gen(int events, int out, const Snapshot& snapshot, const Calibration& calibration,
+                   const ReportSettings& settings, const NameOf& name_of);
 
 }  // namespace pitrace::callflow
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "snapshot.h"
 
@@ -15,20 +15,30 @@ namespace pitrace::callflow {
 // The name of a method, without its type's letter. Called once for each method of a report.
 using NameOf = std::function<std::string(uint64_t method)>;
 
-struct ReportSettings {
-  std::string heading;  // whole lines: program, version, process, machine, start time
-  bool types = true;    // METHODTYPES: "F:" before names
-  bool legend = true;   // LEGEND: the list of the letters
+// A column of a report that has several metrics, or one computed of two.
+struct Column {
+  enum class Kind : uint8_t { sum, ratio, difference };
+  std::string name;
+  Kind kind = Kind::sum;
+  size_t metric = 0;
+  size_t other = 0;     // ratio: metric / other, difference: metric - other
+  unsigned digits = 0;  // how many decimal digits of a sum or difference are dropped
 };
 
-// Call tree: the paper's columns LV CALLS CEE BASE DELTA DS IN NAME with one metric, a column for
-// each metric, with its name, if there are several; without metrics LV CALLS CEE NAME.
-// Contains the error bound of the calibration, its sequences and all losses.
+struct ReportSettings {
+  std::string heading = {};          // whole lines: program, version, process, machine, start time
+  std::vector<Column> columns = {};  // empty: the metrics
+  bool types = true;                 // METHODTYPES: "F:" before names
+  bool legend = true;                // LEGEND: the list of the letters
+};
+
+// Call tree: the paper's columns LV CALLS CEE BASE DELTA DS IN NAME with one metric, a column with
+// the name of each metric if there are several, LV CALLS CEE NAME without metrics. Contains the
+// error bound of the calibration, its sequences and all losses.
 std::string log_rt(const Snapshot& snapshot, const ReportSettings& settings, const NameOf& name_of);
 
-// The same contents as JSON, schema_version 1: docs/man/log-rt.5.
-std::string log_rt_json(const Snapshot& snapshot, const ReportSettings& settings,
-                        const NameOf& name_of);
+// The same contents, without heading, as JSON with schema_version 1; log-rt(5) lists its keys.
+std::string log_rt_json(const Snapshot& snapshot, const NameOf& name_of);
 
 // One line for each node, "THREAD;A;B;C VALUE": calls without metrics, else BASE of a metric.
 std::string folded(const Snapshot& snapshot, size_t metric, const NameOf& name_of);

@@ -46,8 +46,11 @@ struct Losses {
   uint64_t reentered = 0;   // events that interrupted an event of their thread
   uint64_t abandoned = 0;   // events that a signal handler left by siglongjmp()
   uint64_t unreadable = 0;  // events for which the meter had no value
+  uint64_t log = 0;         // events that could not be written to the file of events
   uint64_t threads = 0;     // threads without a tree
-  bool any() const { return (nodes | frames | reentered | abandoned | unreadable | threads) != 0; }
+  bool any() const {
+    return (nodes | frames | reentered | abandoned | unreadable | log | threads) != 0;
+  }
 };
 
 struct TreeCopy {
@@ -71,7 +74,8 @@ struct SequenceReport {
   bool mode_is_exact = true;  // false: mode is the beginning of a range of differences
   uint64_t environment = 1;
   uint64_t adjustment = 0;  // subtracted from each difference
-  bool trained = false;     // count and stored observations are at least settled_after
+  bool trained = false;     // count and stored observations are at least settled_after; else the
+                            // minimum of a similar sequence is used, or nothing is subtracted
 };
 
 // The calibration's uncertainty for one metric.

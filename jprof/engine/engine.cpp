@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Starts, stops and resets recordings.
+#include "engine.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <new>
+#include <string>
+
+#include "meter_reads.h"
+#include "probes.h"
+#include "session.h"
+
+namespace pitrace::callflow {
+
+constinit State state;
+constinit ThreadTree ignored_thread{.inside = not_recorded};
+
+namespace {
+
+void set_probes(const Probes& probes) {
+  enter_probe.store(probes.enter, std::memory_order_release);
+  leave_probe.store(probes.leave, std::memory_order_release);
+}
+
+// Only while the control lock is held: nothing else reads retired recordings.
+void free_retired() {
+  Recording* recording = state.retired.exchange(nullptr, std::memory_order_acquire);
+  while (recording) {
+    Recording* next = recording->next_retired;
+    recording->destroy();
+    recording = next;
+  }
+}
+
+bool has_reader(MeterKind kind) {
+  return kind == MeterKind::reader || kind == MeterKind::reader_and_raw_cycles;
+}
+
+}  // namespace
+
+pi::Status start(const Settings& settings) {
+  const Meter& meter = settings.meter;
+  if (meter.metrics.size() > max_metrics)
+    return pi::Error{EINVAL, "At most " + std::to_string(max_metrics) + " metrics can be measured"};
+  if (has_reader(meter.kind) && !meter.reader)
+    return pi::Error{EINVAL, "The meter has no function that reads it"};
+  const std::lock_guard lock(state.control);
+  set_probes(no_probes());
+  free_retired();
+  const Session* before = state.session.load(std::memory_order_relaxed);
+  auto* session = new Session;
+  session->settings = settings;
+  session->shape = {meter.metrics.size(), meter.begin_thread != nullptr, settings.limits,
+                    settings.event_log};
+  session->number = before ? before->number + 1 : 1;
+  meter_reader = meter.reader;
+  reader_values = meter.metrics.size() - (meter.kind == MeterKind::reader_and_raw_cycles ? 1 : 0);
+  state.lost_threads = 0;
+  state.session.store(session, std::memory_order_release);
+  state.epoch.fetch_add(1, std::memory_order_release);
+  set_probes(probes_of(meter.kind));
+  return {};
+}
+
+void stop() {
+  const std::lock_guard lock(state.control);
+  set_probes(no_probes());
+}
+
+void reset() {
+  const std::lock_guard lock(state.control);
+  free_retired();
+  state.lost_threads = 0;
+  state.epoch.fetch_add(1, std::memory_order_release);
+}
+
+bool is_recording() {
+  return enter_probe.load(std::memory_order_relaxed) != no_probes().enter;
+}
+
+void thread_ends(ThreadTree* mine) {
+  if (!mine || mine == &ignored_thread) return;
+  if (::prctl(PR_GET_NAME, mine->name) == 0) mine->named.store(true, std::memory_order_release);
+  mine->ended.store(true, std::memory_order_release);
+}
+
+// Another thread of the parent may have held the lock.
+void child_of_fork(ThreadTree*& mine) {
+  set_probes(no_probes());
+  new (&state.control) std::mutex;
+  state.threads = nullptr;
+  state.retired = nullptr;
+  state.thread_count = 0;
+  state.lost_threads = 0;
+  if (mine != &ignored_thread) mine = nullptr;
+}
+
+Ignored::Ignored(ThreadTree*& mine) : mine_(mine), before_(mine) {
+  mine_ = &ignored_thread;
+}
+
+Ignored::~Ignored() {
+  mine_ = before_;
+}
+
+}  // namespace pitrace::callflow

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// The binary events of log-gen: blocks of one thread, which it appends to a file when they are
+// full.
+#include "event_buffer.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "memory.h"
+
+namespace pitrace::callflow {
+
+bool EventBuffer::open(int file, uint32_t tid, size_t metrics) {
+  block_ = static_cast<char*>(map_pages(block_bytes));
+  if (!block_) return false;
+  file_ = file;
+  metrics_ = metrics;
+  *reinterpret_cast<BlockHead*>(block_) = {BlockHead::magic, static_cast<uint32_t>(metrics), tid,
+                                           0};
+  return true;
+}
+
+void EventBuffer::append(const EventHead& head, const uint64_t* differences) {
+  auto& block = *reinterpret_cast<BlockHead*>(block_);
+  if (sizeof block + block.bytes + event_bytes() > block_bytes) flush();
+  char* place = block_ + sizeof block + block.bytes;
+  std::memcpy(place, &head, sizeof head);
+  std::memcpy(place + sizeof head, differences, metrics_ * sizeof *differences);
+  block.bytes += static_cast<uint32_t>(event_bytes());
+}
+
+// The file is open for appending, so that a write of one block is not mixed with others.
+void EventBuffer::flush() {
+  auto& block = *reinterpret_cast<BlockHead*>(block_);
+  if (block.bytes == 0) return;
+  const int error = errno;
+  const size_t bytes = sizeof block + block.bytes;
+  if (::write(file_, block_, bytes) != static_cast<ssize_t>(bytes))
+    lost_.store(lost() + block.bytes / event_bytes(), std::memory_order_relaxed);
+  block.bytes = 0;
+  errno = error;
+}
+
+void EventBuffer::close() {
+  unmap_pages(block_, block_bytes);
+  block_ = nullptr;
+}
+
+}  // namespace pitrace::callflow

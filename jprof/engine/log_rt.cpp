@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// log-rt: the call tree as text.
+#include <cstdio>
+
+#include "method_names.h"
+#include "report.h"
+
+namespace pitrace::callflow {
+namespace {
+
+constexpr size_t level_width = 4;
+constexpr size_t number_width = 10;
+constexpr size_t metric_width = 11;
+
+struct Label {
+  const char* column;
+  const char* meaning;
+};
+
+constexpr Label common_labels[] = {
+    {"LV", "Level of nesting (call depth); 0: the thread"},
+    {"CALLS", "Calls to this method (callers)"},
+    {"CEE", "Calls from this method (callees)"},
+};
+constexpr Label metric_labels[] = {
+    {"BASE", "Metric observed, callees excluded, calibrated"},
+    {"DELTA", "What calibration has subtracted from BASE"},
+    {"DS", "Dispatches observed"},
+    {"IN", "Interrupts observed"},
+};
+constexpr Label name_label = {"NAME", "Name of method or thread"};
+
+constexpr const char* legend[] = {
+    "I = interpreted", "J = jitted", "N = native",     "i j n = static method",
+    "C = compiling",   "O = other",  "F = C function",
+};
+
+std::string padded(std::string_view text, size_t width) {
+  return std::string(text.size() < width ? width - text.size() : 0, ' ') + std::string(text);
+}
+
+class LogRt {
+ public:
+  LogRt(const Snapshot& snapshot, const ReportSettings& settings, const NameOf& name_of)
+      : snapshot_(snapshot), settings_(settings), names_(name_of), columns_(settings.columns) {
+    if (columns_.empty())
+      for (size_t i = 0; i < snapshot.metrics.size(); ++i)
+        columns_.push_back({snapshot.metrics[i].name, Column::Kind::sum, i, 0, 0});
+  }
+
+  std::string write() {
+    text_ = settings_.heading;
+    write_labels();
+    write_calibration();
+    write_losses();
+    write_heads();
+    for (const auto& thread : snapshot_.threads)
+      for (size_t i = 0; i < thread.nodes.size(); ++i) write_node(thread, i);
+    write_sequences();
+    return std::move(text_);
+  }
+
+ private:
+  bool has_one_metric() const {
+    return columns_.size() == 1 && columns_[0].kind == Column::Kind::sum;
+  }
+
+  void write_label(const Label& label) {
+    text_ += " : " + std::string(label.column) +
+             std::string(6 - std::string_view(label.column).size(), ' ') + "= " + label.meaning +
+             '\n';
+  }
+
+  void write_labels() {
+    text_ += " Column Labels:\n";
+    for (const auto& label : common_labels) write_label(label);
+    if (has_one_metric()) {
+      for (const auto& label : metric_labels) write_label(label);
+      text_ += " BASE and DELTA :: " + snapshot_.metrics[columns_[0].metric].name + ", " +
+               snapshot_.metrics[columns_[0].metric].unit + '\n';
+      if (!snapshot_.has_dispatches) text_ += " DS and IN :: not observed\n";
+    } else {
+      for (const auto& column : columns_) write_meaning(column);
+    }
+    write_label(name_label);
+    if (settings_.legend) {
+      text_ += " Method types ::";
+      for (const char* line : legend) text_ += std::string(line == legend[0] ? " " : ", ") + line;
+      text_ += '\n';
+    }
+  }
+
+  void write_meaning(const Column& column) {
+    text_ += ' ' + column.name + " :: ";
+    const Metric& metric = snapshot_.metrics[column.metric];
+    if (column.kind == Column::Kind::ratio)
+      text_ += metric.name + " / " + snapshot_.metrics[column.other].name;
+    else if (column.kind == Column::Kind::difference)
+      text_ += metric.name + " - " + snapshot_.metrics[column.other].name;
+    else
+      text_ += metric.unit + ", callees excluded, calibrated";
+    if (column.digits) text_ += ", " + std::to_string(column.digits) + " digits dropped";
+    text_ += '\n';
+  }
+
+  void write_calibration() {
+    for (size_t i = 0; i < snapshot_.metrics.size(); ++i) {
+      text_ += " Calibration :: " + snapshot_.metrics[i].name + ": ";
+      if (!snapshot_.calibrated) {
+        text_ += "off\n";
+        continue;
+      }
+      char line[160];
+      std::snprintf(line, sizeof line,
+                    "error bound %.2f %s a call or return; %.3f %% of them in sequences with fewer "
+                    "than %u observations\n",
+                    snapshot_.bounds[i].spread, snapshot_.metrics[i].unit.c_str(),
+                    100 * snapshot_.bounds[i].untrained_share,
+                    static_cast<unsigned>(settled_after));
+      text_ += line;
+    }
+  }
+
+  void write_loss(uint64_t count, const char* what) {
+    if (count) text_ += " Lost :: " + std::to_string(count) + ' ' + what + '\n';
+  }
+
+  void write_losses() {
+    const Losses& lost = snapshot_.losses;
+    write_loss(lost.nodes, "calls are counted in their callers: the tree was full");
+    write_loss(lost.frames, "calls are not counted: the stack was full");
+    write_loss(lost.reentered, "events of signal handlers that interrupted an event");
+    write_loss(lost.abandoned, "events that a signal handler left by siglongjmp()");
+    write_loss(lost.unreadable, "events without a value of the metrics");
+    write_loss(lost.log, "events that could not be written to the log of events");
+    write_loss(lost.threads, "threads without a tree");
+  }
+
+  void write_heads() {
+    text_ += '\n' + padded("LV", level_width) + padded("CALLS", number_width + 1) +
+             padded("CEE", number_width + 1);
+    if (has_one_metric())
+      text_ += padded("BASE", metric_width + 1) + padded("DELTA", metric_width + 1) +
+               padded("DS", 7) + padded("IN", 7);
+    else
+      for (const auto& column : columns_) text_ += ' ' + padded(column.name, metric_width);
+    text_ += "  NAME\n";
+  }
+
+  void write_node(const TreeCopy& thread, size_t index) {
+    const CallNode& node = thread.nodes[index];
+    append_number(text_, node.level, level_width);
+    append_field(static_cast<int64_t>(node.calls), number_width);
+    append_field(static_cast<int64_t>(node.callees), number_width);
+    if (has_one_metric()) {
+      const size_t metric = columns_[0].metric;
+      append_field(scaled(node.base[metric], columns_[0].digits), metric_width);
+      append_field(scaled(node.delta[metric], columns_[0].digits), metric_width);
+      append_field(static_cast<int64_t>(node.dispatches), 6);
+      append_field(static_cast<int64_t>(node.interrupts), 6);
+    } else {
+      for (const auto& column : columns_) append_column(node, column);
+    }
+    text_ += "  ";
+    if (index == 0) {
+      text_ += thread_label(thread) + '\n';
+      return;
+    }
+    if (settings_.types) {
+      text_ += letter_of(node.type);
+      text_ += ':';
+    }
+    text_ += names_.of(node.method);
+    text_ += node.entered_before ? " [entered before the start]\n" : "\n";
+  }
+
+  void append_field(int64_t value, size_t width) {
+    text_ += ' ';
+    append_number(text_, value, width);
+  }
+
+  static int64_t scaled(int64_t value, unsigned digits) {
+    for (; digits > 0; --digits) value /= 10;
+    return value;
+  }
+
+  void append_column(const CallNode& node, const Column& column) {
+    const int64_t value = node.base[column.metric];
+    const size_t width = std::max(metric_width, column.name.size());
+    if (column.kind == Column::Kind::sum) {
+      append_field(scaled(value, column.digits), width);
+    } else if (column.kind == Column::Kind::difference) {
+      append_field(scaled(value - node.base[column.other], column.digits), width);
+    } else {
+      char ratio[32];
+      const auto divisor = static_cast<double>(node.base[column.other]);
+      std::snprintf(ratio, sizeof ratio, " %*.2f", static_cast<int>(width),
+                    divisor == 0 ? 0 : static_cast<double>(value) / divisor);
+      text_ += ratio;
+    }
+  }
+
+  void write_sequences() {
+    if (snapshot_.sequences.empty()) return;
+    text_ +=
+        "\n Calibration by sequence: the type before, the event, the type that runs, the next "
+        "event, the type after it.\n"
+        "  METRIC                  SEQUENCE           COUNT    MINIMUM       MODE ENVIRONMENT "
+        "SUBTRACTED\n";
+    for (const auto& s : snapshot_.sequences) {
+      char line[200];
+      std::snprintf(
+          line, sizeof line, "  %-20s %c %s %c %s %c %14llu %10llu %10llu%c %10llu %10llu%s\n",
+          snapshot_.metrics[s.metric].name.c_str(), letter_of(s.sequence.before),
+          word_of(s.sequence.first).data(), letter_of(s.sequence.running),
+          word_of(s.sequence.second).data(), letter_of(s.sequence.after),
+          static_cast<unsigned long long>(s.count), static_cast<unsigned long long>(s.observed),
+          static_cast<unsigned long long>(s.mode), s.mode_is_exact ? ' ' : '+',
+          static_cast<unsigned long long>(s.environment),
+          static_cast<unsigned long long>(s.adjustment), s.trained ? "" : " untrained");
+      text_ += line;
+    }
+  }
+
+  const Snapshot& snapshot_;
+  const ReportSettings& settings_;
+  MethodNames names_;
+  std::vector<Column> columns_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string log_rt(const Snapshot& snapshot, const ReportSettings& settings,
+                   const NameOf& name_of) {
+  return LogRt(snapshot, settings, name_of).write();
+}
+
+}  // namespace pitrace::callflow

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// log-rt as JSON.
+#include <cstdio>
+
+#include "method_names.h"
+#include "report.h"
+
+namespace pitrace::callflow {
+namespace {
+
+class JsonWriter {
+ public:
+  void open(char bracket) {
+    separate();
+    text_ += bracket;
+    needs_comma_ = false;
+  }
+  void close(char bracket) {
+    text_ += bracket;
+    needs_comma_ = true;
+  }
+  void key(const char* name) {
+    separate();
+    text_ += '"' + std::string(name) + "\":";
+    needs_comma_ = false;
+  }
+  void number(int64_t value) {
+    separate();
+    append_number(text_, value, 0);
+  }
+  void number(double value) {
+    separate();
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.6g", value);
+    text_ += digits;
+  }
+  void boolean(bool value) {
+    separate();
+    text_ += value ? "true" : "false";
+  }
+  // Without control characters, so that only two characters need an escape.
+  void string(std::string_view value) {
+    separate();
+    text_ += '"';
+    for (const char c : value) {
+      if (c == '"' || c == '\\') text_ += '\\';
+      text_ += c;
+    }
+    text_ += '"';
+  }
+  void count(const char* name, uint64_t value) {
+    key(name);
+    number(static_cast<int64_t>(value));
+  }
+  void line() { text_ += '\n'; }
+  std::string finish() { return std::move(text_); }
+
+ private:
+  void separate() {
+    if (needs_comma_) text_ += ',';
+    needs_comma_ = true;
+  }
+
+  std::string text_;
+  bool needs_comma_ = false;
+};
+
+void write_sequence(JsonWriter& json, const SequenceReport& s, const Snapshot& snapshot) {
+  json.open('{');
+  json.key("metric");
+  json.string(snapshot.metrics[s.metric].name);
+  json.key("sequence");
+  json.open('[');
+  json.string(std::string(1, letter_of(s.sequence.before)));
+  json.string(word_of(s.sequence.first));
+  json.string(std::string(1, letter_of(s.sequence.running)));
+  json.string(word_of(s.sequence.second));
+  json.string(std::string(1, letter_of(s.sequence.after)));
+  json.close(']');
+  json.count("count", s.count);
+  json.count("minimum", s.observed);
+  json.count("mode", s.mode);
+  json.key("mode_is_exact");
+  json.boolean(s.mode_is_exact);
+  json.count("environment", s.environment);
+  json.count("subtracted", s.adjustment);
+  json.key("trained");
+  json.boolean(s.trained);
+  json.close('}');
+}
+
+void write_metrics(JsonWriter& json, const Snapshot& snapshot) {
+  json.key("metrics");
+  json.open('[');
+  for (size_t i = 0; i < snapshot.metrics.size(); ++i) {
+    json.open('{');
+    json.key("name");
+    json.string(snapshot.metrics[i].name);
+    json.key("unit");
+    json.string(snapshot.metrics[i].unit);
+    json.key("error_bound");
+    json.number(snapshot.bounds[i].spread);
+    json.key("untrained_share");
+    json.number(snapshot.bounds[i].untrained_share);
+    json.close('}');
+  }
+  json.close(']');
+}
+
+void write_losses(JsonWriter& json, const Losses& lost) {
+  json.key("lost");
+  json.open('{');
+  json.count("nodes", lost.nodes);
+  json.count("frames", lost.frames);
+  json.count("reentered", lost.reentered);
+  json.count("abandoned", lost.abandoned);
+  json.count("unreadable", lost.unreadable);
+  json.count("log", lost.log);
+  json.count("threads", lost.threads);
+  json.close('}');
+}
+
+void write_sums(JsonWriter& json, const char* name, const std::array<int64_t, max_metrics>& sums,
+                size_t metrics) {
+  json.key(name);
+  json.open('[');
+  for (size_t i = 0; i < metrics; ++i) json.number(sums[i]);
+  json.close(']');
+}
+
+class TreeWriter {
+ public:
+  TreeWriter(JsonWriter& json, const Snapshot& snapshot, MethodNames& names)
+      : json_(json), snapshot_(snapshot), names_(names) {}
+
+  void write(const TreeCopy& thread) {
+    json_.line();
+    json_.open('{');
+    json_.count("tid", thread.tid);
+    json_.key("name");
+    json_.string(thread_label(thread));
+    json_.key("ended");
+    json_.boolean(thread.ended);
+    json_.count("events", thread.events);
+    json_.count("unwound", thread.unwound);
+    json_.key("own_cost");
+    json_.open('[');
+    for (size_t i = 0; i < snapshot_.metrics.size(); ++i)
+      json_.number(static_cast<int64_t>(thread.own_cost[i]));
+    json_.close(']');
+    json_.key("nodes");
+    json_.open('[');
+    for (size_t i = 0; i < thread.nodes.size(); ++i) write_node(thread.nodes[i], i == 0);
+    json_.close(']');
+    json_.close('}');
+  }
+
+ private:
+  void write_node(const CallNode& node, bool is_thread) {
+    json_.line();
+    json_.open('{');
+    json_.count("level", node.level);
+    json_.count("calls", node.calls);
+    json_.count("callees", node.callees);
+    write_sums(json_, "base", node.base, snapshot_.metrics.size());
+    write_sums(json_, "delta", node.delta, snapshot_.metrics.size());
+    if (snapshot_.has_dispatches) {
+      json_.count("dispatches", node.dispatches);
+      json_.count("interrupts", node.interrupts);
+    }
+    if (!is_thread) {
+      json_.key("type");
+      json_.string(std::string(1, letter_of(node.type)));
+      json_.key("name");
+      json_.string(names_.of(node.method));
+    }
+    if (node.entered_before) {
+      json_.key("entered_before");
+      json_.boolean(true);
+    }
+    json_.close('}');
+  }
+
+  JsonWriter& json_;
+  const Snapshot& snapshot_;
+  MethodNames& names_;
+};
+
+}  // namespace
+
+std::string log_rt_json(const Snapshot& snapshot, const NameOf& name_of) {
+  MethodNames names(name_of);
+  JsonWriter json;
+  json.open('{');
+  json.count("schema_version", 1);
+  json.key("calibrated");
+  json.boolean(snapshot.calibrated);
+  write_metrics(json, snapshot);
+  write_losses(json, snapshot.losses);
+  json.key("sequences");
+  json.open('[');
+  for (const auto& s : snapshot.sequences) {
+    json.line();
+    write_sequence(json, s, snapshot);
+  }
+  json.close(']');
+  json.key("threads");
+  json.open('[');
+  for (const auto& thread : snapshot.threads) TreeWriter(json, snapshot, names).write(thread);
+  json.close(']');
+  json.close('}');
+  json.line();
+  return json.finish();
+}
+
+}  // namespace pitrace::callflow

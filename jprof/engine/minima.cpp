@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Minima of sequences, and their file.
+#include "minima.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <optional>
+
+#include <pi/files.h>
+
+namespace pitrace::callflow {
+namespace {
+
+constexpr std::string_view format_line = "# pitrace call-flow minima 1";
+constexpr size_t max_file = 16 << 20;
+constexpr std::array<std::string_view, transition_count> transition_words = {"En", "Ex", "XX"};
+
+std::string_view take_line(std::string_view& text) {
+  const size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+std::string_view take_word(std::string_view& line) {
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  const size_t end = std::min(line.find(' '), line.size());
+  const std::string_view word = line.substr(0, end);
+  line.remove_prefix(end);
+  return word;
+}
+
+std::optional<uint64_t> number(std::string_view word) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<Type> type_of(std::string_view word) {
+  for (size_t i = 0; i < type_count; ++i)
+    if (word.size() == 1 && word[0] == letter_of(static_cast<Type>(i))) return static_cast<Type>(i);
+  return std::nullopt;
+}
+
+std::optional<Transition> transition_of(std::string_view word) {
+  const auto found = std::find(transition_words.begin(), transition_words.end(), word);
+  if (found == transition_words.end()) return std::nullopt;
+  return static_cast<Transition>(found - transition_words.begin());
+}
+
+// False if the line has another form.
+bool parse_minimum(std::string_view line, Minima& minima) {
+  const std::string metric(take_word(line));
+  const auto before = type_of(take_word(line));
+  const auto first = transition_of(take_word(line));
+  const auto running = type_of(take_word(line));
+  const auto second = transition_of(take_word(line));
+  const auto after = type_of(take_word(line));
+  const auto value = number(take_word(line));
+  const auto count = number(take_word(line));
+  if (!before || !first || !running || !second || !after || !value || !count ||
+      !take_word(line).empty())
+    return false;
+  minima.values[{metric, index_of({*before, *first, *running, *second, *after})}] = {*value,
+                                                                                     *count};
+  return true;
+}
+
+}  // namespace
+
+const Minimum* Minima::find(const std::string& metric, size_t sequence) const {
+  const auto found = values.find({metric, sequence});
+  return found == values.end() ? nullptr : &found->second;
+}
+
+std::string_view word_of(Transition transition) {
+  return transition_words[static_cast<size_t>(transition)];
+}
+
+pi::Result<Minima> parse_minima(std::string_view text) {
+  if (take_line(text) != format_line)
+    return pi::Error{EINVAL, "the first line is not '" + std::string(format_line) + "'"};
+  Minima minima;
+  for (size_t number = 2; !text.empty(); ++number) {
+    const std::string_view line = take_line(text);
+    if (line.empty() || line.starts_with('#')) continue;
+    if (line.starts_with("key "))
+      minima.key = line.substr(4);
+    else if (!parse_minimum(line, minima))
+      return pi::Error{EINVAL, "line " + std::to_string(number) + " has another form than " +
+                                   "'METRIC BEFORE FIRST RUNNING SECOND AFTER MINIMUM COUNT'"};
+  }
+  return minima;
+}
+
+std::string minima_text(const Minima& minima) {
+  std::string text = std::string(format_line) + "\n";
+  if (!minima.key.empty()) text += "key " + minima.key + "\n";
+  for (const auto& [place, minimum] : minima.values) {
+    const Sequence s = sequence_at(place.second);
+    text += place.first + ' ' + letter_of(s.before) + ' ' + std::string(word_of(s.first)) + ' ' +
+            letter_of(s.running) + ' ' + std::string(word_of(s.second)) + ' ' + letter_of(s.after) +
+            ' ' + std::to_string(minimum.value) + ' ' + std::to_string(minimum.count) + '\n';
+  }
+  return text;
+}
+
+pi::Result<Minima> read_minima(const std::string& path) {
+  const auto file = pi::open_regular(path);
+  if (!file)
+    return pi::Error{file.error().code, "'" + path + "' cannot be read: " + file.error().message};
+  const auto text = pi::read_whole(file->fd.get(), max_file);
+  if (!text)
+    return pi::Error{text.error().code,
+                     "'" + path + "' cannot be read: " + std::strerror(text.error().code)};
+  auto minima = parse_minima(*text);
+  if (!minima)
+    return pi::Error{EINVAL, "'" + path + "' is no file of minima: " + minima.error().message};
+  return minima;
+}
+
+}  // namespace pitrace::callflow
