@@ -28,7 +28,7 @@ const char* advice_for(int error) {
     case EACCES:
     case EPERM:
     case EROFS:
-      return "Choose a directory that the user of the JVM may write to, with LOGPATH=DIR";
+      return "Choose a directory that the user of this process may write to, with LOGPATH=DIR";
     default:
       return "Choose another directory with LOGPATH=DIR";
   }
@@ -41,7 +41,8 @@ bool lock(int fd, int how) {
 
 }  // namespace
 
-// A locked file is being written by another JVM, which has the same pid in another pid namespace.
+// A locked file is being written by another process, which has the same pid in another pid
+// namespace.
 Status LogFile::move_away() const {
   struct stat facts {};
   if (::lstat(path_.c_str(), &facts) != 0) {
@@ -54,10 +55,11 @@ Status LogFile::move_away() const {
         "'" + path_ + "' is not a regular file. Remove it, or choose other names with LOGPREFIX=P"};
   const UniqueFd old(::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (old && !lock(old.get(), LOCK_SH))
-    return Error{EBUSY,
-                 "'" + path_ +
-                     "' is being written by another JVM, or by another copy of JProf in this one. "
-                     "Choose other names with LOGPREFIX=P"};
+    return Error{
+        EBUSY,
+        "'" + path_ +
+            "' is being written by another process, or by another copy of the library in this one. "
+            "Choose other names with LOGPREFIX=P"};
   if (::rename(path_.c_str(), (path_ + ".old").c_str()) != 0)
     return failure(path_, errno, advice_for(errno));
   return {};

@@ -304,7 +304,7 @@ threads_of_jvm() {
   rm -r "$public"
   echo "$output"
   [ "$status" -eq 0 ]
-  [[ $output == *"cannot be written: Permission denied. Choose a directory that the user of the JVM may write to"* ]]
+  [[ $output == *"cannot be written: Permission denied. Choose a directory that the user of this process may write to"* ]]
 }
 
 @test "a full disk is reported once and costs only names; the log marks the loss and continues when there is space" {
@@ -382,7 +382,7 @@ END
   pids+=("$inside")
   unshare -pf --mount-proc java -agentpath:"$agent"=tprof -cp "$classes" Replace 1 >out2 2>err2
   grep -q '^sum' out2
-  grep -q "log-jita2n_1' is being written by another JVM" err2
+  grep -q "log-jita2n_1' is being written by another process" err2
   [ "$(sed -n 's/^# head.* pid=1 pidns=\([0-9]*\) .*/\1/p' log-jita2n_1)" = "$(stat -Lc %i "/proc/$inside/ns/pid")" ]
   # Thread ids are those of the inner namespace.
   awk '$5 == "START" { print strtonum("0x" $3) }' log-jtnm_1 | sort -n >ours
