@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# How applications find the two libraries: pkg-config files and a CMake package. All paths in them are relative to the file's own path,
+# How applications find the libraries: pkg-config files and a CMake package. All paths in them are relative to the file's own path,
 # so that an installed tree can be moved.
 #
 # package_library(TARGET DESCRIPTION): installs the shared library, its pkg-config file TARGET.pc, and its imported

@@ -7,7 +7,7 @@ setup() { cd "$SOURCE_DIR" || return; }
 
 # elsewhere PATTERN: the matching lines in user-space programs and libraries, except libpi.
 elsewhere() {
-  grep -rnE --include='*.cpp' --include='*.h' --include='*.c' "$1" libperfutil liba2n tools jprof || true
+  grep -rnE --include='*.cpp' --include='*.h' --include='*.c' "$1" libperfutil liba2n tools jprof hookit || true
 }
 
 @test "only libpi restarts interrupted system calls" {
@@ -41,7 +41,7 @@ elsewhere() {
 }
 
 @test "the checksum of debug links comes from liblzma" {
-  [[ $(grep -rlE 'edb88320|EDB88320' libperfutil liba2n tools jprof include | wc -l) == 0 ]]
+  [[ $(grep -rlE 'edb88320|EDB88320' libperfutil liba2n tools jprof hookit include | wc -l) == 0 ]]
   grep -q lzma_crc32 liba2n/src/base/crc32.cpp
 }
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Starts hookit when its process starts, and the functions of hookit.h.
+#include "hookit.h"
+
+#include <dlfcn.h>
+#include <sys/auxv.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "endings.h"
+#include "engine.h"
+#include "hooks.h"
+#include "session.h"
+
+namespace pi::hookit {
+namespace {
+
+// Nothing, unless HOOKIT_PROFILING is "on".
+bool is_on() {
+  const char* text = ::getenv("HOOKIT_PROFILING");
+  if (!text) return false;
+  const std::string value = text;
+  if (value == "on" || value == "1") return true;
+  if (value != "off" && value != "0" && !value.empty())
+    say("HOOKIT_PROFILING=" + value + " is neither 'on' nor 'off'; nothing is recorded");
+  return false;
+}
+
+void use_profiler(const char* library) {
+  void* handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  if (!handle)
+    return say("HOOKIT_PROFILER=" + std::string(library) + ": " + ::dlerror() +
+               "; nothing is recorded");
+  const auto get =
+      reinterpret_cast<decltype(::hookit_get_profiler)*>(::dlsym(handle, "hookit_get_profiler"));
+  const struct hookit_profiler* profiler = get ? get() : nullptr;
+  if (!profiler || profiler->size < sizeof *profiler)
+    return say("HOOKIT_PROFILER=" + std::string(library) +
+               ": this library is no profiler for this version of hookit; nothing is recorded");
+  set_hooks(profiler->enter, profiler->leave);
+}
+
+// JProf reads the lower-case name too.
+const char* profiler_options() {
+  const char* text = ::getenv("JPROFOPTS");
+  if (!text) text = ::getenv("jprofopts");
+  return text ? text : "";
+}
+
+void begin_process() {
+  // With another user's rights the environment is that of an attacker.
+  if (::getauxval(AT_SECURE) || !is_on()) return;
+  if (const char* library = ::getenv("HOOKIT_PROFILER"); library && *library)
+    return use_profiler(library);
+  auto parsed = parse_options(profiler_options());
+  for (const auto& error : parsed.errors) say("JPROFOPTS: " + error);
+  if (!parsed.errors.empty()) return say("Nothing is recorded; 'man 7 hookit' lists the options");
+  const char* debug = ::getenv("HOOKIT_DEBUG");
+  if (debug && *debug && std::string(debug) != "0") parsed.options.verbose = true;
+  Session::create(parsed.options);
+  watch_signals();
+  if (parsed.options.start) Session::get()->start();
+}
+
+[[gnu::constructor]] void at_start() {
+  const pitrace::callflow::Ignored ignored(this_thread());
+  begin_process();
+}
+
+// After the program's own handlers of exit(), and destructors.
+[[gnu::destructor]] void at_exit() {
+  if (Session* session = Session::get()) session->end(false);
+}
+
+template <int (Session::*Function)()>
+int call_session() {
+  Session* session = Session::get();
+  return session ? (session->*Function)() : -1;
+}
+
+}  // namespace
+}  // namespace pi::hookit
+
+using pi::hookit::Session;
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int hookit_start(void) {
+  return pi::hookit::call_session<&Session::start>();
+}
+
+int hookit_stop(void) {
+  return pi::hookit::call_session<&Session::stop>();
+}
+
+int hookit_flush(void) {
+  return pi::hookit::call_session<&Session::flush>();
+}
+
+int hookit_reset(void) {
+  return pi::hookit::call_session<&Session::reset>();
+}
+}
+#pragma GCC visibility pop

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// The files that hookit writes.
+#include "logs.h"
+
+#include <sys/utsname.h>
+#include <time.h>
+
+#include <cstring>
+
+#include <pi/files.h>
+#include <pi/printable.h>
+
+#include "log_file.h"
+
+namespace pi::hookit {
+
+std::string log_name(const Options& options, std::string_view kind, unsigned number, int pid) {
+  std::string name = options.log_path + '/' + options.log_prefix + '-' + std::string(kind) + '.' +
+                     std::to_string(number);
+  if (options.pid_in_names) name += '_' + std::to_string(pid);
+  return name + options.log_suffix;
+}
+
+Status write_log(const std::string& path, std::string_view text) {
+  jprof::LogFile file;
+  if (const auto opened = file.open(path); !opened) return opened.error();
+  if (const int error = file.append(text))
+    return Error{error, "'" + path + "' cannot be written: " + std::strerror(error)};
+  return {};
+}
+
+std::string log_heading(int pid) {
+  std::string text = " hookit " HOOKIT_VERSION ", call flow of -finstrument-functions\n";
+  if (const auto command = read_system_file("/proc/self/cmdline", 4096)) {
+    std::string words = *command;
+    for (char& c : words)
+      if (c == '\0') c = ' ';
+    text += " Command :: " + printable(words) + '\n';
+  }
+  utsname system{};
+  if (::uname(&system) == 0)
+    text += std::string(" Host :: ") + printable(system.nodename) + ", " + system.sysname + ' ' +
+            system.release + ' ' + system.machine + '\n';
+  const time_t now = ::time(nullptr);
+  tm local{};
+  char when[64];
+  if (::localtime_r(&now, &local) && ::strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S %z", &local))
+    text += std::string(" Written :: ") + when + '\n';
+  return text + " Process_Number_ID=" + std::to_string(pid) + '\n';
+}
+
+}  // namespace pi::hookit

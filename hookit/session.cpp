@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// hookit in this process: settings, the recording and its logs.
+#include "session.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include <pi/printable.h>
+
+#include "engine.h"
+#include "event_log.h"
+#include "hooks.h"
+#include "logs.h"
+#include "messages.h"
+#include "names.h"
+#include "report.h"
+#include "trainer.h"
+
+namespace pi::hookit {
+namespace {
+
+namespace callflow = pitrace::callflow;
+
+Session* session = nullptr;
+pthread_key_t thread_end;  // its destructor runs when a thread ends
+const Options* options_of_threads = nullptr;
+
+void take_last_name(void*) {
+  callflow::thread_ends(this_thread());
+}
+
+// Called at the first event of each thread.
+bool select_thread() {
+  ::pthread_setspecific(thread_end, &thread_end);
+  if (options_of_threads->threads.empty()) return true;
+  char name[16] = {};
+  ::prctl(PR_GET_NAME, name);
+  return selects(options_of_threads->threads, name);
+}
+
+// The child starts at its first instruction after fork(), so it has no frames of its own.
+void in_child() {
+  callflow::child_of_fork(this_thread());
+  session->begin_child();
+}
+
+}  // namespace
+
+void say(std::string_view text) {
+  jprof::print("hookit: " + printable(text) + ".\n");
+}
+
+Session* Session::get() {
+  return session;
+}
+
+void Session::create(const Options& options) {
+  session = new Session(options);
+  options_of_threads = &session->options_;
+  ::pthread_key_create(&thread_end, take_last_name);
+  ::pthread_atfork([] { session->before_fork(); }, [] { session->after_fork(); }, in_child);
+}
+
+Session::Session(const Options& options) : options_(options), pid_(::getpid()) {}
+
+int Session::start() {
+  const std::lock_guard lock(lock_);
+  return report(begin());
+}
+
+Status Session::begin() {
+  {
+    const callflow::Ignored ignored(this_thread());
+    auto chosen = choose_meter(options_);
+    if (!chosen) return chosen.error();
+    meter_ = std::move(*chosen);
+    if (!meter_.note.empty()) say(meter_.note);
+    if (const auto loaded = load_minima(); !loaded) return loaded;
+  }
+  use_engine();
+  if (!meter_.meter.metrics.empty()) train();
+  const callflow::Ignored ignored(this_thread());
+  if (options_.events)
+    if (const auto opened = open_events(); !opened) return opened;
+  if (const auto started = callflow::start(settings()); !started) return started;
+  recording_ = true;
+  if (options_.verbose) say("recording process " + std::to_string(pid_));
+  return {};
+}
+
+Status Session::load_minima() {
+  calibration_ = {};
+  calibration_.on = options_.calibrate;
+  if (!options_.minima_file.empty()) {
+    auto minima = callflow::read_minima(options_.minima_file);
+    if (!minima) return minima.error();
+    calibration_.stored = std::move(*minima);
+  }
+  if (!options_.environment_file.empty()) {
+    auto minima = callflow::read_minima(options_.environment_file);
+    if (!minima) return minima.error();
+    calibration_.environmental = std::move(*minima);
+  }
+  return {};
+}
+
+callflow::Settings Session::settings() const {
+  callflow::Settings settings;
+  settings.meter = meter_.meter;
+  settings.select_thread = select_thread;
+  settings.event_log = events_.get();
+  return settings;
+}
+
+// Learns the overhead from functions that do nothing.
+void Session::train() {
+  callflow::Settings settings;
+  settings.meter = meter_.meter;
+  if (!callflow::start(settings)) return;
+  hookit::train();
+  callflow::stop();
+  const callflow::Ignored ignored(this_thread());
+  calibration_.stored =
+      callflow::observed_minima(callflow::take_snapshot(calibration_), calibration_.stored);
+}
+
+// Without a name from the beginning: nothing is left after a crash.
+Status Session::open_events() {
+  const std::string path = log_name(options_, "events", number_, pid_);
+  events_ = UniqueFd(
+      ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!events_)
+    return Error{errno, "'" + path + "' cannot be created: " + std::strerror(errno) +
+                            ". Choose another directory with LOGPATH=DIR"};
+  ::unlink(path.c_str());
+  return {};
+}
+
+int Session::stop() {
+  const std::lock_guard lock(lock_);
+  if (!recording_) return -1;
+  const callflow::Ignored ignored(this_thread());
+  callflow::stop();
+  recording_ = false;
+  return report(write());
+}
+
+int Session::flush() {
+  const std::lock_guard lock(lock_);
+  if (!recording_) return -1;
+  if (options_.events)
+    return report(Error{EINVAL, "The log of events is written when the recording ends"});
+  const callflow::Ignored ignored(this_thread());
+  return report(write());
+}
+
+int Session::reset() {
+  const std::lock_guard lock(lock_);
+  if (!recording_) return -1;
+  callflow::reset();
+  return 0;
+}
+
+void Session::end(bool keep) {
+  // A child of vfork() has its parent's memory.
+  if (::getpid() != pid_) return;
+  if (!keep)
+    stop();
+  else if (!options_.events)
+    flush();
+}
+
+void Session::end_in_copy() {
+  if (!recording_) return;
+  callflow::stop();
+  report(write());
+}
+
+void Session::begin_child() {
+  pid_ = ::getpid();
+  number_ = 1;
+  events_.reset();
+  lock_.unlock();
+  if (!recording_) return;
+  recording_ = false;
+  start();
+}
+
+Status Session::write() {
+  const auto snapshot = callflow::take_snapshot(calibration_);
+  const auto written = options_.events ? write_events(snapshot) : write_tree(snapshot);
+  ++number_;
+  if (!written) return written;
+  if (options_.save_minima_file.empty()) return {};
+  auto minima = callflow::observed_minima(snapshot, calibration_.stored);
+  return write_log(options_.save_minima_file, callflow::minima_text(minima));
+}
+
+Status Session::write_tree(const callflow::Snapshot& snapshot) {
+  const Names names;
+  const auto name_of = [&](uint64_t function) { return names.of(function); };
+  const std::string path = log_name(options_, "rt", number_, pid_);
+  const callflow::ReportSettings settings = {log_heading(pid_), meter_.columns, options_.types,
+                                             options_.legend};
+  auto written = write_log(path, callflow::log_rt(snapshot, settings, name_of));
+  if (written && options_.json)
+    written = write_log(path + ".json", callflow::log_rt_json(snapshot, name_of));
+  if (written && options_.folded)
+    written = write_log(path + ".folded", callflow::folded(snapshot, 0, name_of));
+  if (written && options_.verbose) say("'" + path + "' is written");
+  return written;
+}
+
+Status Session::write_events(const callflow::Snapshot& snapshot) {
+  callflow::flush_event_log();
+  const Names names;
+  const std::string path = log_name(options_, "gen", number_, pid_);
+  const callflow::ReportSettings settings = {
+      log_heading(pid_), {}, options_.types, options_.legend};
+  if (const auto created = write_log(path, ""); !created) return created;
+  const UniqueFd out(::open(path.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC));
+  if (!out) return Error{errno, "'" + path + "' cannot be written: " + std::strerror(errno)};
+  return callflow::log_gen(events_.get(), out.get(), snapshot, calibration_, settings,
+                           [&](uint64_t function) { return names.of(function); });
+}
+
+int Session::report(const Status& status) const {
+  if (status) return 0;
+  say(status.error().message);
+  return -1;
+}
+
+}  // namespace pi::hookit

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// hookit in this process: settings, the recording and its logs.
+#ifndef PI_HOOKIT_SESSION_H
+#define PI_HOOKIT_SESSION_H
+
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include <pi/result.h>
+#include <pi/unique_fd.h>
+
+#include "engine.h"
+#include "meter.h"
+#include "options.h"
+#include "snapshot.h"
+
+namespace pi::hookit {
+
+// One line on stderr.
+void say(std::string_view text);
+
+class Session {
+ public:
+  // Null: hookit records nothing in this process. Exists until the process ends.
+  static Session* get();
+  static void create(const Options& options);
+
+  // As the functions of hookit.h; messages go to stderr.
+  int start();
+  int stop();
+  int flush();
+  int reset();
+
+  // The process ends, or becomes another program: writes the logs, once. keep: it may continue.
+  void end(bool keep);
+  // In a child that a fatal signal's handler has made: the same, without the lock, which any
+  // thread may have held.
+  void end_in_copy();
+
+  // Around fork(): no other thread changes the session meanwhile.
+  void before_fork() { lock_.lock(); }
+  void after_fork() { lock_.unlock(); }
+  void begin_child();
+
+ private:
+  explicit Session(const Options& options);
+
+  Status begin();
+  Status load_minima();
+  void train();
+  pitrace::callflow::Settings settings() const;
+  Status open_events();
+  Status write();
+  Status write_tree(const pitrace::callflow::Snapshot& snapshot);
+  Status write_events(const pitrace::callflow::Snapshot& snapshot);
+  int report(const Status& status) const;
+
+  const Options options_;
+  std::mutex lock_;
+  int pid_;
+  bool recording_ = false;
+  unsigned number_ = 1;  // of the next log
+  ChosenMeter meter_;
+  pitrace::callflow::Calibration calibration_;
+  UniqueFd events_;
+};
+
+}  // namespace pi::hookit
+
+#endif  // PI_HOOKIT_SESSION_H

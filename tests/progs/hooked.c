@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// A program for hookit with known numbers of calls. Usage: hooked WHAT [N]; WHAT is a function
+// below.
+#define _GNU_SOURCE
+#include <alloca.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "hookit.h"
+
+#define UNPROFILED __attribute__((no_instrument_function))
+
+static volatile long sink;
+
+__attribute__((noinline)) void leaf(void) {
+  sink++;
+}
+
+__attribute__((noinline)) void middle(void) {
+  leaf();
+  leaf();
+}
+
+__attribute__((noinline)) void tree(long n) {
+  for (long i = 0; i < n; i++) middle();
+  leaf();
+}
+
+__attribute__((noinline)) long recursive(long n) {
+  return n < 2 ? 1 : n + recursive(n - 1);
+}
+
+long odd(long n);
+__attribute__((noinline)) long even(long n) {
+  return n == 0 ? 1 : odd(n - 1) + 0 * sink;
+}
+__attribute__((noinline)) long odd(long n) {
+  return n == 0 ? 0 : even(n - 1) + 0 * sink;
+}
+
+static jmp_buf back;
+static volatile int jumping = 1;
+
+__attribute__((noinline)) void dive(long depth) {
+  char* space = alloca(16 + (size_t)depth % 100);
+  space[0] = (char)depth;
+  sink += space[0];
+  if (depth == 0 && jumping) longjmp(back, 1);
+  if (depth == 0) return;
+  dive(depth - 1);
+  sink++;
+}
+
+// Each round removes 21 frames without an event; what follows is called by jumps() all the same.
+__attribute__((noinline)) void jumps(long n) {
+  for (volatile long i = 0; i < n; i++) {
+    if (setjmp(back) == 0) dive(20);
+    leaf();
+  }
+}
+
+__attribute__((noinline)) void* worker(void* rounds) {
+  tree((long)rounds);
+  return NULL;
+}
+
+__attribute__((noinline)) void threads(long n) {
+  pthread_t all[4];
+  pthread_setname_np(pthread_self(), "worker");  // new threads inherit it
+  for (long i = 0; i < 4; i++) pthread_create(&all[i], NULL, worker, (void*)(n * (i + 1)));
+  pthread_setname_np(pthread_self(), "hooked");
+  for (int i = 0; i < 4; i++) pthread_join(all[i], NULL);
+}
+
+static int comparisons;
+__attribute__((noinline)) int compare(const void* a, const void* b) {
+  comparisons++;
+  return *(const int*)a - *(const int*)b;
+}
+
+// qsort() itself is not instrumented.
+__attribute__((noinline)) void callback(void) {
+  int numbers[100];
+  for (int i = 0; i < 100; i++) numbers[i] = (i * 37) % 100;
+  qsort(numbers, 100, sizeof numbers[0], compare);
+  fprintf(stderr, "comparisons %d\n", comparisons);
+}
+
+static volatile sig_atomic_t signals;
+__attribute__((noinline)) void on_signal(int number) {
+  (void)number;
+  leaf();
+  signals++;
+}
+
+// Signals interrupt events in all places; each handler's calls are counted or reported as lost.
+__attribute__((noinline)) void storm(long n) {
+  stack_t alternate = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
+  sigaltstack(&alternate, NULL);
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+  sigaction(SIGUSR1, &action, NULL);
+  const pid_t parent = getpid();
+  const pid_t sender = fork();
+  if (sender == 0) {
+    while (kill(parent, SIGUSR1) == 0 && getppid() == parent) {
+    }
+    _exit(0);
+  }
+  while (signals < n) middle();
+  kill(sender, SIGKILL);
+  waitpid(sender, NULL, 0);
+  signal(SIGUSR1, SIG_IGN);
+  fprintf(stderr, "signals %d\n", (int)signals);
+}
+
+__attribute__((noinline)) void forks(void) {
+  middle();
+  if (fork() == 0) {
+    leaf();
+    exit(0);
+  }
+  wait(NULL);
+}
+
+UNPROFILED static void control(void) {
+  tree(1);
+  hookit_start();
+  tree(2);
+  hookit_reset();
+  tree(3);
+  hookit_flush();
+  tree(4);
+  hookit_stop();
+  tree(5);
+}
+
+static volatile int *volatile nowhere;
+
+UNPROFILED int main(int count, char** arguments) {
+  const char* what = count > 1 ? arguments[1] : "";
+  const long n = count > 2 ? atol(arguments[2]) : 1;
+  if (!strcmp(what, "tree")) tree(n);
+  if (!strcmp(what, "recursive")) recursive(n);
+  if (!strcmp(what, "mutual")) even(n);
+  if (!strcmp(what, "jumps")) jumps(n);
+  if (!strcmp(what, "threads")) threads(n);
+  if (!strcmp(what, "callback")) callback();
+  if (!strcmp(what, "storm")) storm(n);
+  if (!strcmp(what, "forks")) forks();
+  if (!strcmp(what, "control")) control();
+  if (!strcmp(what, "_exit")) {
+    tree(n);
+    _exit(7);
+  }
+  if (!strcmp(what, "exec")) {
+    tree(n);
+    execl("/nonexistent", "nothing", NULL);
+    execlp("echo", "echo", "hello", NULL);
+  }
+  if (!strcmp(what, "abort")) {
+    tree(n);
+    abort();
+  }
+  if (!strcmp(what, "segv")) {
+    tree(n);
+    *nowhere = 1;
+  }
+  if (!strcmp(what, "term")) {
+    tree(n);
+    raise(SIGTERM);
+  }
+  return 3;
+}
