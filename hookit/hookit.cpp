@@ -55,7 +55,7 @@ void begin_process() {
     return use_profiler(library);
   auto parsed = parse_options(profiler_options());
   for (const auto& error : parsed.errors) say("JPROFOPTS: " + error);
-  if (!parsed.errors.empty()) return say("Nothing is recorded; 'man 7 hookit' lists the options");
+  if (!parsed.errors.empty()) return say("Nothing is recorded; hookit(7) lists the options");
   const char* debug = ::getenv("HOOKIT_DEBUG");
   if (debug && *debug && std::string(debug) != "0") parsed.options.verbose = true;
   Session::create(parsed.options);

@@ -189,7 +189,7 @@ rows() {
     for option in tprof scs jlm nonsense logprefix=a/b metrics=a:b metrics; do
         JPROFOPTS=$option run -3 "$hooked" tree 1
         [[ $output == "hookit: JPROFOPTS: "* ]]
-        [[ $output == *"Nothing is recorded; 'man 7 hookit' lists the options." ]]
+        [[ $output == *"Nothing is recorded; hookit(7) lists the options." ]]
     done
     # What hookit does not have is off.
     JPROFOPTS=nopidx,noscs,notprof run -3 "$hooked" tree 1
@@ -249,4 +249,16 @@ END
     echo '#include <hookit.h>' | tee alone.c >alone.cpp
     "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -I "$SOURCE_DIR/hookit/include" -fsyntax-only alone.c
     "${CXX:-c++}" -std=c++20 -Wall -Wextra -Wpedantic -Werror -I "$SOURCE_DIR/hookit/include" -fsyntax-only alone.cpp
+}
+
+@test "the examples of the manual work" {
+    unset HOOKIT_PROFILING JPROFOPTS
+    export LIBRARY_PATH=$BUILD_DIR/lib LD_LIBRARY_PATH=$BUILD_DIR/lib
+    echo 'void twice(void) {} int main(void) { twice(); twice(); }' >app.c
+    cc -O2 -fno-inline -finstrument-functions -o app app.c -lhookit
+    HOOKIT_PROFILING=on ./app
+    [ "$(rows log-rt.1_*)" = "1 1 F:main
+2 2 F:twice" ]
+    HOOKIT_PROFILING=on JPROFOPTS=raw_cycles,folded ./app
+    grep -qE '^[0-9A-F]{8}_app;main;twice [0-9]+$' log-rt.1_*.folded
 }
