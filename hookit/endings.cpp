@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include <pi/uninterrupted.h>
+
 #include "engine.h"
 #include "hooks.h"
 #include "session.h"
@@ -47,9 +49,7 @@ void write_in_copy() {
     session->end_in_copy();
     end_process(0);
   }
-  int status = 0;
-  while (copy > 0 && ::waitpid(copy, &status, 0) < 0 && errno == EINTR) {
-  }
+  if (copy > 0) uninterrupted([&] { return ::waitpid(copy, nullptr, 0); });
 }
 
 void on_signal(int signal) {
