@@ -368,6 +368,12 @@ Try swtrace --help." ]
     [ "$(info_of whole.nrm2 ended)" = off ]
 }
 
+@test "a limit of file sizes that is too small for a trace buffer is named" {
+    needs_perf
+    run -1 bash -c 'ulimit -f 64; swtrace init --source perf'
+    [[ "$output" == *"No memory for a trace buffer"*"'ulimit -f'"* ]]
+}
+
 @test "with too few file descriptors nothing is traced, and the error says so; a trace has all CPUs" {
     needs_perf
     for ((limit = 6; limit < 24; limit++)); do

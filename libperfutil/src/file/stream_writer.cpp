@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "perfutil.h"
+#include "system/limits.h"
 #include "system/text.h"
 
 namespace pi::perfutil {
@@ -55,8 +56,7 @@ Status StreamWriter::start() {
     syncer_ = std::thread([this] { sync_each_second(); });
   } catch (const std::system_error&) {
     stop();
-    return Error{PU_ERROR_NOT_ENOUGH_MEMORY,
-                 "Cannot start a thread for writing the trace. Raise the limit with 'ulimit -u'."};
+    return no_thread("writing the trace");
   }
   return {};
 }

@@ -20,6 +20,7 @@
 #include <pi/user_socket.h>
 
 #include "perfutil.h"
+#include "system/limits.h"
 #include "system/text.h"
 
 namespace pi::perfutil {
@@ -113,8 +114,7 @@ Status HookServer::open() {
       ::pthread_mutex_unlock(held);
     });
   } catch (const std::system_error&) {
-    return Error{PU_ERROR_NOT_ENOUGH_MEMORY,
-                 "Cannot start a thread for user hooks. Raise the limit with 'ulimit -u'."};
+    return no_thread("user hooks");
   }
   is_ready.wait();
   return {};

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "perfutil.h"
+#include "system/limits.h"
 
 namespace pi::perfutil {
 
@@ -37,8 +38,7 @@ Status PerfReader::start(Work drain, Work each_second) {
       loop(drain, each_second);
     });
   } catch (const std::system_error&) {
-    return Error{PU_ERROR_NOT_ENOUGH_MEMORY,
-                 "Cannot start a thread for reading the trace. Raise the limit with 'ulimit -u'."};
+    return no_thread("reading the trace");
   }
   return {};
 }

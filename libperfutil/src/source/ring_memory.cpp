@@ -10,21 +10,13 @@
 #include <array>
 #include <cerrno>
 
-#include <fmt/format.h>
 #include <pi/decode.h>
 #include <pitrace/encode.h>
 
-#include "perfutil.h"
-#include "system/text.h"
+#include "system/limits.h"
 
 namespace pi::perfutil {
 namespace {
-
-Error no_memory(uint64_t bytes) {
-  return {PU_ERROR_NOT_ENOUGH_MEMORY,
-          fmt::format("No memory for a trace buffer of {} bytes ({}). Ask for smaller buffers.",
-                      bytes, errno_text(errno))};
-}
 
 template <class T>
 T load(const T& word) {
@@ -123,16 +115,16 @@ Result<UniqueMapping> map_own_ring(uint64_t data_bytes) {
   const UniqueFd memory(::memfd_create("pitrace buffer", MFD_CLOEXEC));
   const size_t whole = PITRACE_HEAD_BYTES + data_bytes;
   if (!memory || ::ftruncate(memory.get(), static_cast<off_t>(whole)) != 0)
-    return no_memory(data_bytes);
+    return no_buffer_memory(data_bytes, errno);
   const size_t mapped = ring_mapping_bytes(data_bytes);
   UniqueMapping mapping(::mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
                         mapped);
-  if (!mapping) return no_memory(data_bytes);
+  if (!mapping) return no_buffer_memory(data_bytes, errno);
   constexpr int readable = PROT_READ | PROT_WRITE, fixed = MAP_SHARED | MAP_FIXED;
   if (::mmap(mapping.data(), whole, readable, fixed, memory.get(), 0) == MAP_FAILED ||
       ::mmap(mapping.data() + whole, data_bytes, readable, fixed, memory.get(),
              PITRACE_HEAD_BYTES) == MAP_FAILED)
-    return no_memory(data_bytes);
+    return no_buffer_memory(data_bytes, errno);
   // The memory is shared: a child would write into the parent's trace.
   ::madvise(mapping.data(), mapped, MADV_DONTFORK);
   return mapping;
