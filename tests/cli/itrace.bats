@@ -164,6 +164,18 @@ needs_arc() {
     [[ "$output" == *PATH=* && "$output" != *PITRACE_SOCKET* ]]
 }
 
+@test "it_run permits the recorder that uses ptrace, and no other process, to trace the command" {
+    needs_perf
+    type -P strace >/dev/null || skip "needs strace"
+    init_perf
+    swtrace it_install
+    swtrace on
+    # The recorder cannot attach, since strace is attached already.
+    run strace -o calls -e trace=prctl swtrace it_run -- true
+    grep -q "PR_SET_PTRACER, $(swtrace info --json | jq .trace.recorder)[,)]" calls
+    run ! grep -q PR_SET_PTRACER_ANY calls
+}
+
 @test "run.itrace: wrong use exits 255, reports the error, and leaves nothing behind" {
     for words in '-x -- true' '-user -kernel -- true' '-t x -- true' '-n -- true' '-p 0' '-p 1 -- true' '--source=x -- true' '--' ''; do
         # shellcheck disable=SC2086

@@ -18,6 +18,7 @@
 #include "commands.h"
 #include "perfutil.h"
 #include "recorder.h"
+#include "service.h"
 
 namespace pi::swtrace {
 namespace {
@@ -46,6 +47,22 @@ std::string find_program(const std::string& name) {
   }
 }
 
+// For systems on which only ancestors may trace (kernel.yama.ptrace_scope is 1): a recorder that
+// uses ptrace is not one, so it is named; the permission remains after the exec. Nothing else may
+// trace.
+void permit_recorder(const std::string& socket) {
+  const auto path =
+      socket.empty() ? service::socket_path(recorder_names) : Result<std::string>(socket);
+  const auto reply = path ? service::ask_service(*path, recorder_names, {"status"}) : path.error();
+  if (!reply) {
+    cli::error(reply.error().message);
+    std::exit(cli::exit_failure);
+  }
+  const auto recorder = parse_number(value_of(reply->text, "recorder"), INT32_MAX);
+  if (value_of(reply->text, "source") == "perf" && recorder)
+    ::prctl(PR_SET_PTRACER, *recorder, 0, 0, 0);
+}
+
 // Called in a child: requests that pid is traced, by the recorder at `socket` if that is not empty.
 // Returns the exit status.
 int request_following(pid_t pid, const std::string& socket) {
@@ -67,8 +84,7 @@ int request_following(pid_t pid, const std::string& socket) {
     cli::error(fmt::format("Cannot create a pipe: {}.", std::strerror(errno)));
     std::exit(cli::exit_failure);
   }
-  // For systems on which only ancestors may trace: the recorder is not an ancestor.
-  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  permit_recorder(socket);
   const pid_t self = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
