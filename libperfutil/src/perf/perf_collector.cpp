@@ -209,6 +209,7 @@ std::vector<std::string> PerfCollector::notes() {
     notes.push_back(fmt::format("There was no memory for the user hooks of {}; they are missing.",
                                 count_of_processes(hooks_->refused())));
   if (unreadable_processes_ != 0) notes.push_back(unreadable_processes_note(unreadable_processes_));
+  for (auto& note : incomplete_.notes()) notes.push_back(std::move(note));
   return notes;
 }
 

@@ -14,6 +14,7 @@
 #include "perf_convert.h"
 #include "perf_reader.h"
 #include "perf_scope.h"
+#include "proc/proc_snapshot.h"
 #include "source/collector.h"
 #include "source/config.h"
 #include "source/user_buffer.h"
@@ -100,6 +101,7 @@ class PerfCollector final : public Collector {
   CollectorStatus status_;
   std::vector<std::string> notes_;
   uint32_t unreadable_processes_ = 0;
+  IncompleteMaps incomplete_;
   ProcessFd section_event_;             // readable when a buffer holds a section
   std::map<uint32_t, HeldTicks> held_;  // by CPU; ticks that were read and not stored yet
   HookQueue hook_queue_;

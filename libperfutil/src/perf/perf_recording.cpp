@@ -87,6 +87,7 @@ Status PerfCollector::on() {
   notes_.clear();
   flows_ = false;
   unreadable_processes_ = 0;
+  incomplete_ = {};
   held_.clear();
   hook_queue_.reset();
   auto started = reader_.prepare();
@@ -161,9 +162,11 @@ void PerfCollector::put_snapshot(uint64_t time, std::unique_lock<std::mutex>& lo
   const auto cpus = buffers_.cpus();
   size_t turn = 0;
   ProcessFacts facts;
+  SnapshotTime snapshot_time;
   for (const uint32_t pid : list_processes(config_.proc_path, static_cast<uint32_t>(scope_.pid))) {
-    if (!read_process(config_.proc_path, pid, facts)) continue;
+    if (!read_process(config_.proc_path, pid, snapshot_time, facts)) continue;
     unreadable_processes_ += facts.maps_denied;
+    incomplete_.add(facts);
     put_process(facts, time, config_.anonymous,
                 buffers_.at(cpus[turn++ % cpus.size()], PITRACE_BUFFER_MTE));
     wake_section_reader();

@@ -114,9 +114,9 @@ void UserBuffer::put_module(uint64_t time, const pitrace_module& module, std::st
       });
 }
 
-void UserBuffer::count_lost_by_source(uint64_t records) {
+void UserBuffer::count_lost(uint32_t reason, uint64_t records) {
   ring_.head->produced += records;
-  ring_.head->lost[PITRACE_LOST_SOURCE] += records;
+  ring_.head->lost[reason] += records;
   ring_.lost += records;
 }
 

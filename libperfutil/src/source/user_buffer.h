@@ -54,8 +54,9 @@ class UserBuffer {
   // A whole encoded record. Both its time and the argument become the time it is stored with.
   void put_record(uint64_t& time, std::span<const std::byte> record);
   void put_module(uint64_t time, const pitrace_module& module, std::string_view name);
-  // Records that the source itself dropped.
-  void count_lost_by_source(uint64_t records);
+  // Records that the source itself dropped. reason: PITRACE_LOST_*.
+  void count_lost(uint32_t reason, uint64_t records);
+  void count_lost_by_source(uint64_t records) { count_lost(PITRACE_LOST_SOURCE, records); }
 
   // Clears contents and counts.
   void reset();

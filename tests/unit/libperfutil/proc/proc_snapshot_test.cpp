@@ -2,14 +2,19 @@
 // Reading /proc: this process, made-up processes, every form of a line.
 #include "proc/proc_snapshot.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <csignal>
 #include <fstream>
 #include <future>
+#include <string_view>
 #include <thread>
 
 #include "proc/proc_maps.h"
@@ -18,6 +23,46 @@
 
 namespace pi::perfutil {
 namespace {
+
+using std::chrono::milliseconds;
+
+bool read_process(const std::string& proc, uint32_t pid, ProcessFacts& out) {
+  SnapshotTime time;
+  return read_process(proc, pid, time, out);
+}
+
+// Process 7 below a directory like /proc.
+class FakeProcess {
+ public:
+  FakeProcess() { write("stat", "7 (x) S 1 0 0"); }
+  void write(const std::string& name, std::string_view text) const {
+    (void)proc_.write("7/" + name, text);
+  }
+  ProcessFacts read(SnapshotTime time = SnapshotTime()) const {
+    ProcessFacts facts;
+    EXPECT_TRUE(read_process(proc_.path(), 7, time, facts));
+    return facts;
+  }
+  // Reads it while its mappings have no end: all of them are this line.
+  ProcessFacts read_endless(const std::string& line, const SnapshotTime& time) const {
+    const std::string path = proc_ / "7/maps";
+    EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    std::thread writer([&] {
+      const auto ignored = std::signal(SIGPIPE, SIG_IGN);
+      const int fifo = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+      while (::write(fifo, line.data(), line.size()) > 0) {
+      }
+      ::close(fifo);
+      std::signal(SIGPIPE, ignored);
+    });
+    ProcessFacts facts = read(time);
+    writer.join();
+    return facts;
+  }
+
+ private:
+  test::TempDir proc_;
+};
 
 TEST(ProcMaps, ALineIsParsed) {
   const auto line = parse_map_line(
@@ -101,6 +146,92 @@ TEST(ProcSnapshot, AnEndedProcessIsReportedAsMissing) {
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   ProcessFacts facts;
   EXPECT_FALSE(read_process("/proc", static_cast<uint32_t>(child), facts));
+}
+
+TEST(ProcSnapshot, AProcessWithTooManyMappingsIsCutOffInTime) {
+  const auto facts = FakeProcess().read_endless(
+      "1000-2000 r--p 00000000 00:00 0\n",
+      SnapshotTime({milliseconds(20), milliseconds(20), milliseconds(1)}));
+  EXPECT_TRUE(facts.maps_cut_off);
+  EXPECT_FALSE(facts.maps_denied);
+  EXPECT_TRUE(facts.maps.empty());
+}
+
+TEST(ProcSnapshot, MappingsTakeALimitedAmountOfMemory) {
+  const std::chrono::hours long_time(1);
+  const auto facts = FakeProcess().read_endless(
+      "1000-2000 r-xp 00000000 00:00 0 /" + std::string(1999, 'd') + "\n",
+      SnapshotTime({long_time, long_time, long_time}));
+  EXPECT_TRUE(facts.maps_cut_off);
+  EXPECT_GT(facts.maps.size(), 10'000u);
+  EXPECT_LT(facts.maps.size(), 20'000u);
+}
+
+TEST(ProcSnapshot, MappingsThatNoRecordCanHoldAreCountedAndDropped) {
+  const FakeProcess process;
+  const auto line = [](size_t name, const char* permissions) {
+    return std::string("1000-2000 ") + permissions + " 00000000 00:00 0 /" +
+           std::string(name - 1, 'd') + "\n";
+  };
+  process.write("maps", line(PITRACE_MAX_STRING, "r-xp") + line(PITRACE_MAX_STRING + 1, "r-xp") +
+                            line(50'000, "r-xp") + line(PITRACE_MAX_STRING + 1, "r--p") +
+                            line(5, "r-xp"));
+  const auto facts = process.read();
+  ASSERT_EQ(facts.maps.size(), 2u);
+  EXPECT_EQ(facts.maps[0].name.size(), size_t{PITRACE_MAX_STRING});
+  EXPECT_EQ(facts.maps[1].name, "/dddd");
+  EXPECT_EQ(facts.too_long_maps, 2u);
+  EXPECT_FALSE(facts.maps_cut_off);
+}
+
+TEST(ProcSnapshot, MissingMappingsAreLostRecordsAndNoted) {
+  ProcessFacts facts;
+  facts.pid = 10;
+  facts.too_long_maps = 3;
+  facts.maps_cut_off = true;
+  RecordingState state;
+  auto buffer = UserBuffer::create(65536, 0, PITRACE_BUFFER_MTE, &state);
+  ASSERT_TRUE(buffer);
+  put_process(facts, 99, true, *buffer);
+  const auto counts = buffer->unread().counts;
+  EXPECT_EQ(counts.lost[PITRACE_LOST_TOO_LONG], 3u);
+  EXPECT_EQ(counts.lost[PITRACE_LOST_SOURCE], 1u);
+  EXPECT_EQ(counts.produced, counts.written + 4);
+  IncompleteMaps incomplete;
+  EXPECT_TRUE(incomplete.notes().empty());
+  incomplete.add(facts);
+  facts.pid = 11;
+  incomplete.add(facts);
+  const auto notes = incomplete.notes();
+  ASSERT_EQ(notes.size(), 2u);
+  EXPECT_NE(notes[0].find("2 processes (process 10, and others)"), std::string::npos) << notes[0];
+  EXPECT_NE(notes[1].find("6 mappings (of process 10, for example)"), std::string::npos)
+      << notes[1];
+}
+
+TEST(ProcSnapshot, ProcessesThatTakeLongHaveACommonLimit) {
+  SnapshotTime time({milliseconds(250), milliseconds(300), milliseconds(10)});
+  time.spend(milliseconds(10));
+  EXPECT_EQ(time.for_next(), milliseconds(250));
+  time.spend(milliseconds(250));
+  EXPECT_EQ(time.for_next(), milliseconds(70));
+  time.spend(milliseconds(250));
+  EXPECT_EQ(time.for_next(), milliseconds(10));
+}
+
+TEST(ProcSnapshot, TheWidthOfAProcessIsReadFromTheKernelAndNotFromTheProgramsFile) {
+  const FakeProcess process;
+  constexpr std::array<uint32_t, 4> narrow{32, 0xf7fc0570, 33, 0xf7fc0000};
+  constexpr std::array<uint64_t, 2> wide{33, 0x7ffff7fc0000};
+  const auto is_32_bit = [&](const auto& auxv) {
+    process.write("auxv", {reinterpret_cast<const char*>(auxv.data()), sizeof auxv});
+    return process.read().is_32_bit;
+  };
+  EXPECT_TRUE(is_32_bit(narrow));
+  process.write("exe", std::string("\177ELF\1\1\1\0\0\0\0\0\0\0\0\0", 16));
+  EXPECT_FALSE(is_32_bit(wide));
+  process.write("auxv", "");
+  EXPECT_FALSE(process.read().is_32_bit);
 }
 
 TEST(ProcSnapshot, OnlyDescendantsAreFound) {
