@@ -12,6 +12,7 @@ setup() {
 }
 
 teardown() {
+    [ -z "${hanging-}" ] || kill -KILL "$hanging" 2>/dev/null || true
     swtrace free >/dev/null 2>&1 || true
 }
 
@@ -32,6 +33,37 @@ installed() {
         layout/share/pitrace/
     ln -s "$BUILD_DIR/bin/swtrace" "$BUILD_DIR/bin/post" layout/bin/
     PATH="$PWD/layout/bin:$PATH"
+}
+
+# Starts tests/hangs MODE as process $hanging, which waits for the bytes that are written to descriptor 9.
+start_hanging() {
+    mkfifo input
+    "$BUILD_DIR/tests/hangs" "$1" <input >ready 3>&- &
+    hanging=$!
+    exec 9>input
+    until [ -s ready ]; do
+        kill -0 "$hanging" || skip "needs the right to use userfaultfd"
+        sleep 0.05
+    done
+}
+
+# Its state, and "-1" where it waits outside of system calls.
+hangs_in() {
+    [ "$(cut -d ' ' -f 3 "/proc/$hanging/stat") $(cut -d ' ' -f 1 "/proc/$hanging/syscall")" = "$1" ]
+}
+
+# Its second byte ends its waiting: it must still exit with its own status.
+end_hanging() {
+    grep -qx 'TracerPid:[[:space:]]*0' "/proc/$hanging/status"
+    printf b >&9
+    local status=0
+    wait "$hanging" || status=$?
+    hanging=
+    [ "$status" -eq 7 ]
+}
+
+in_time() {
+    timeout 5 swtrace "$@" >/dev/null
 }
 
 needs_arc() {
@@ -174,6 +206,75 @@ needs_arc() {
     run strace -o calls -e trace=prctl swtrace it_run -- true
     grep -q "PR_SET_PTRACER, $(swtrace info --json | jq .trace.recorder)[,)]" calls
     run ! grep -q PR_SET_PTRACER_ANY calls
+}
+
+@test "a process that waits in vfork delays neither it_on, info, it_off nor free" {
+    needs_perf
+    init_perf
+    start_hanging vfork
+    printf a >&9
+    until hangs_in 'D 58'; do sleep 0.05; done
+    swtrace it_install
+    swtrace on
+    swtrace it_enable "$hanging"
+    in_time it_on
+    in_time info
+    in_time it_info
+    run -1 timeout 5 swtrace it_off
+    [[ "$output" == *"1 followed thread (thread $hanging of process $hanging) did not stop within two seconds"* ]]
+    [[ "$output" != *SIGTRAP* ]]
+    # Reports have this as a note.
+    swtrace info | grep -q "thread $hanging of process $hanging"
+    in_time it_on
+    in_time free
+    end_hanging
+}
+
+@test "a process that is followed into vfork keeps no trap flag when it_off gives it up" {
+    needs_perf
+    init_perf
+    start_hanging vfork
+    swtrace it_install
+    swtrace on
+    swtrace it_enable "$hanging"
+    swtrace it_on
+    printf a >&9
+    until hangs_in 'D 58'; do sleep 0.05; done
+    run -1 timeout 5 swtrace it_off
+    [[ "$output" == *"did not stop within two seconds"* && "$output" != *SIGTRAP* ]]
+    end_hanging
+}
+
+@test "a followed thread that waits in a page fault delays neither info, it_off nor free" {
+    needs_perf
+    init_perf
+    start_hanging fault
+    swtrace it_install
+    swtrace on
+    swtrace it_enable "$hanging"
+    for last in it_off free; do
+        swtrace it_on
+        [ "$last" = free ] || printf a >&9
+        until hangs_in 'S -1'; do sleep 0.05; done
+        in_time info
+        in_time it_info
+        in_time "$last"
+    done
+    end_hanging
+}
+
+@test "it_off does not wait for a main thread that ended before the other threads" {
+    needs_perf
+    init_perf
+    start_hanging main
+    swtrace it_install
+    swtrace on
+    swtrace it_enable "$hanging"
+    swtrace it_on
+    printf a >&9
+    until [ "$(cut -d ' ' -f 3 "/proc/$hanging/stat")" = Z ]; do sleep 0.05; done
+    in_time it_off
+    end_hanging
 }
 
 @test "run.itrace: wrong use exits 255, reports the error, and leaves nothing behind" {

@@ -42,8 +42,9 @@ Status PtraceITrace::install(const pitrace_itrace& setup) {
   installed_ = true;
   setup_ = setup;
   pids_.clear();
-  counts_.steps = counts_.branches = counts_.gaps = 0;
-  counts_.untraced = 0;
+  counts_ = std::make_shared<PtraceCounts>();
+  const std::lock_guard queue_lock(queue_mutex_);
+  note_.clear();
   return {};
 }
 
@@ -97,22 +98,29 @@ Status PtraceITrace::on() {
     all = attached;
     break;
   }
-  if (all) return {};
-  tracer_->stop();
-  const std::lock_guard queue_lock(queue_mutex_);
-  tracer_.reset();
+  if (!all) (void)stop_tracer();
   return all;
 }
 
 Status PtraceITrace::off() {
   const std::lock_guard lock(control_mutex_);
   if (!tracer_) return Error{PU_ERROR_INCORRECT_STATE, "ITrace is not on."};
+  return stop_tracer();
+}
+
+Status PtraceITrace::stop_tracer() {
   tracer_->ask_to_stop();
   taken_.notify_all();
-  tracer_->stop();
+  Status stopped = tracer_->stop();
   const std::lock_guard queue_lock(queue_mutex_);
   tracer_.reset();
-  return {};
+  if (!stopped) note_ = stopped.error().message;
+  return stopped;
+}
+
+std::string PtraceITrace::note() {
+  const std::lock_guard lock(queue_mutex_);
+  return note_;
 }
 
 Result<pitrace_itrace_info> PtraceITrace::info() {
@@ -121,11 +129,11 @@ Result<pitrace_itrace_info> PtraceITrace::info() {
   now.installed = installed_;
   now.flags = setup_.flags;
   now.on = tracer_ && !tracer_->is_stopping();
-  now.threads = counts_.threads;
-  now.untraced = counts_.untraced;
-  now.steps = counts_.steps;
-  now.branches = counts_.branches;
-  now.gaps = counts_.gaps;
+  now.threads = counts_->threads;
+  now.untraced = counts_->untraced;
+  now.steps = counts_->steps;
+  now.branches = counts_->branches;
+  now.gaps = counts_->gaps;
   return now;
 }
 

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "hooks/hook_area.h"
@@ -39,22 +40,26 @@ class PtraceITrace final : public ITrace {
   // The trace buffer is full: ends the tracing.
   void end();
   bool is_installed();
+  // About threads that did not stop in time when ITrace ended; empty without them.
+  std::string note();
 
  private:
   void put(uint64_t time, std::span<const std::byte> record);
+  Status stop_tracer();
 
   const bool waits_;
   ProcessFd ready_;
-  std::mutex control_mutex_;  // guards installed_, setup_, pids_ and changes of tracer_
+  std::mutex control_mutex_;  // guards installed_, setup_, pids_, counts_ and changes of tracer_
   bool installed_ = false;
   pitrace_itrace setup_{};
   std::vector<uint32_t> pids_;
-  PtraceTracer::Counts counts_;
-  std::mutex queue_mutex_;
+  std::shared_ptr<PtraceCounts> counts_ = std::make_shared<PtraceCounts>();
+  std::mutex queue_mutex_;  // guards the members below
   std::condition_variable taken_;
   HookBatch queue_;
   size_t first_ = 0;  // index of the first record that is not taken
   std::unique_ptr<PtraceTracer> tracer_;
+  std::string note_;
 };
 
 }  // namespace pi::perfutil

@@ -22,8 +22,8 @@ class PtraceThread {
   // After an exec by any thread of the process.
   void become_main() { id_.tid = id_.pid; }
   bool has_begun() const { return begun_; }
-  // Whether its next stop will come within microseconds.
-  bool stops_soon() const { return runs_ && !in_kernel_ && !listens_; }
+  // Whether the processor traps after its next instruction in user mode, also if it is detached.
+  bool has_trap_flag() const { return runs_ && steps_; }
   uint32_t branches() const { return branches_; }
 
   // Begins its flow where it is stopped.
@@ -33,11 +33,14 @@ class PtraceThread {
   // Ends its flow here, or with the thread. Returns how many gaps that has made.
   uint32_t end(FlowWriter& writer, uint32_t reason);
 
-  // Runs one instruction, or delivers the signal.
+  // Runs one instruction, or delivers the signal. A system call is run without the trap flag, and
+  // stops before and after it: the thread may wait in it for ever.
   void step(int signal);
+  // Runs it without stepping, until its next signal.
+  void run_freely();
   // Leaves it stopped until another process continues it.
   void listen();
-  void has_stopped() { runs_ = listens_ = false; }
+  void has_stopped() { runs_ = steps_ = false; }
   bool is_running() const { return runs_; }
 
  private:
@@ -48,8 +51,8 @@ class PtraceThread {
 
   FlowThread id_;
   bool begun_ = false;
-  bool runs_ = false;
-  bool listens_ = false;
+  bool runs_ = true;  // a thread that has been attached has not stopped yet
+  bool steps_ = false;
   bool in_kernel_ = false;   // the next instruction is a system call
   bool delivering_ = false;  // a signal was delivered; insn_ may not be executed
   bool entered_ = false;     // it was in a system call at that moment

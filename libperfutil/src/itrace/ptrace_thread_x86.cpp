@@ -163,11 +163,17 @@ void PtraceThread::step(int signal) {
     entered_ = in_kernel_ && read_registers() && registers_.rip != at_;
   }
   if (in_kernel_) left_ = trace_clock();
-  runs_ = ::ptrace(PTRACE_SINGLESTEP, pid_of(id_), nullptr, signal) == 0;
+  steps_ = signal != 0 || !in_kernel_;
+  const auto request = steps_ ? PTRACE_SINGLESTEP : PTRACE_SYSCALL;
+  runs_ = ::ptrace(request, pid_of(id_), nullptr, signal) == 0;
+}
+
+void PtraceThread::run_freely() {
+  runs_ = ::ptrace(PTRACE_CONT, pid_of(id_), nullptr, nullptr) == 0;
 }
 
 void PtraceThread::listen() {
-  runs_ = listens_ = ::ptrace(PTRACE_LISTEN, pid_of(id_), nullptr, nullptr) == 0;
+  runs_ = ::ptrace(PTRACE_LISTEN, pid_of(id_), nullptr, nullptr) == 0;
 }
 
 }  // namespace pi::perfutil

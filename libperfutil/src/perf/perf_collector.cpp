@@ -205,6 +205,7 @@ std::vector<std::string> PerfCollector::notes() {
   std::lock_guard lock(mutex_);
   auto notes = notes_;
   if (!hook_note_.empty()) notes.push_back(hook_note_);
+  if (auto note = itrace_.note(); !note.empty()) notes.push_back(std::move(note));
   if (hooks_ && hooks_->refused() != 0)
     notes.push_back(fmt::format("There was no memory for the user hooks of {}; they are missing.",
                                 count_of_processes(hooks_->refused())));

@@ -145,7 +145,7 @@ struct Traced {
 
 Traced trace(char letter, uint32_t flags = 0) {
   Recording recording;
-  PtraceTracer::Counts counts;
+  const auto counts = std::make_shared<PtraceCounts>();
   Traced traced;
   {
     Program program;
@@ -154,8 +154,8 @@ Traced trace(char letter, uint32_t flags = 0) {
     const auto attached = tracer.attach(program.pid());
     EXPECT_TRUE(attached) << attached.error().message;
     traced.status = program.finish(letter);
-    tracer.stop();
-    EXPECT_EQ(counts.threads, 0u);
+    EXPECT_TRUE(tracer.stop());
+    EXPECT_EQ(counts->threads, 0u);
   }
   traced.events = recording.events();
   return traced;
@@ -284,13 +284,13 @@ TEST(PtraceTracer, FollowsChildrenOnlyOnRequest) {
 
 TEST(PtraceTracer, DetachesInTheMiddleOfASystemCall) {
   Recording recording;
-  PtraceTracer::Counts counts;
+  const auto counts = std::make_shared<PtraceCounts>();
   Program program;
   wait_for_read(program.pid());
   PtraceTracer tracer(recording.put(), PITRACE_ITRACE_COUNT, counts);
   ASSERT_TRUE(tracer.attach(program.pid()));
-  EXPECT_EQ(counts.threads, 1u);
-  tracer.stop();
+  EXPECT_EQ(counts->threads, 1u);
+  EXPECT_TRUE(tracer.stop());
   ASSERT_FALSE(recording.events().empty());
   ASSERT_TRUE(recording.events().back().is_stop());
   EXPECT_EQ(recording.events().back().minor, PITRACE_STOP_OFF);
@@ -300,20 +300,20 @@ TEST(PtraceTracer, DetachesInTheMiddleOfASystemCall) {
 TEST(PtraceTracer, DetachesAProgramThatIsBeingStepped) {
   for (int round = 0; round < 20; ++round) {
     Recording recording;
-    PtraceTracer::Counts counts;
+    const auto counts = std::make_shared<PtraceCounts>();
     Program program;
     wait_for_read(program.pid());
     PtraceTracer tracer(recording.put(), PITRACE_ITRACE_COUNT, counts);
     ASSERT_TRUE(tracer.attach(program.pid()));
     program.go('l');
-    while (counts.steps < 10) ::usleep(10);
-    tracer.stop();
+    while (counts->steps < 10) ::usleep(10);
+    EXPECT_TRUE(tracer.stop());
     EXPECT_EQ(program.wait(), 0);
   }
 }
 
 TEST(PtraceTracer, ProcessesThatCannotBeTracedAreReported) {
-  PtraceTracer::Counts counts;
+  const auto counts = std::make_shared<PtraceCounts>();
   Recording recording;
   PtraceTracer tracer(recording.put(), 0, counts);
   const auto missing_process = tracer.attach(4194304);
