@@ -56,8 +56,10 @@ pi::Status start(const Settings& settings) {
   session->shape = {meter.metrics.size(), meter.begin_thread != nullptr, settings.limits,
                     settings.event_log};
   session->number = before ? before->number + 1 : 1;
-  meter_reader = meter.reader;
-  reader_values = meter.metrics.size() - (meter.kind == MeterKind::reader_and_raw_cycles ? 1 : 0);
+  // A probe of the recording before may still read: its meter's function remains, or is replaced by
+  // another one.
+  if (has_reader(meter.kind)) meter_reader = meter.reader;
+  if (meter.kind == MeterKind::reader_and_raw_cycles) reader_values = meter.metrics.size() - 1;
   state.lost_threads = 0;
   state.session.store(session, std::memory_order_release);
   state.epoch.fetch_add(1, std::memory_order_release);

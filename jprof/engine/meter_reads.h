@@ -5,6 +5,8 @@
 
 #include <time.h>
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "meter.h"
@@ -12,8 +14,8 @@
 namespace pitrace::callflow {
 
 // The function of the kinds with a reader, and how many values it reads; set before their probes.
-extern Reader meter_reader;
-extern size_t reader_values;
+extern std::atomic<Reader> meter_reader;
+extern std::atomic<size_t> reader_values;
 
 // Volatile assembly keeps its order among the loads and stores of an event; like libperfutil's
 // readers it does not wait for earlier instructions, which would cost as much as the probe.
@@ -49,14 +51,16 @@ struct ReadClock {
 
 struct ReadByFunction {
   static constexpr MeterKind kind = MeterKind::reader;
-  [[gnu::always_inline]] static int read(uint64_t* values) { return meter_reader(values); }
+  [[gnu::always_inline]] static int read(uint64_t* values) {
+    return meter_reader.load(std::memory_order_relaxed)(values);
+  }
 };
 
 struct ReadByFunctionAndCycles {
   static constexpr MeterKind kind = MeterKind::reader_and_raw_cycles;
   [[gnu::always_inline]] static int read(uint64_t* values) {
-    const int failed = meter_reader(values);
-    values[reader_values] = cycles_now();
+    const int failed = meter_reader.load(std::memory_order_relaxed)(values);
+    values[reader_values.load(std::memory_order_relaxed)] = cycles_now();
     return failed;
   }
 };

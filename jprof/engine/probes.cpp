@@ -8,9 +8,9 @@
 
 namespace pitrace::callflow {
 
-Reader meter_reader = nullptr;
+std::atomic<Reader> meter_reader = nullptr;
 
-size_t reader_values = 0;
+std::atomic<size_t> reader_values = 0;
 
 namespace {
 

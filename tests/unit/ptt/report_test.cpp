@@ -117,7 +117,7 @@ TEST_F(PttReport, ANameCannotChangeTheTable) {
   rows_[0] = row(900, 900, "a\nb\x1b[2J", 1, 1, 1, 1);
   View view;
   view.names = true;
-  EXPECT_NE(report_text(report(), view).find("  a?b?[2J\n"), std::string::npos);
+  EXPECT_NE(report_text(report(), view).find("  a\\x0ab\\x1b[2J\n"), std::string::npos);
 }
 
 TEST_F(PttReport, JsonHasTheSameContent) {

@@ -66,6 +66,7 @@ TEST_F(Api, TheLibraryExportsExactlyTheHeadersFunctions) {
                                              "A2nSaveTraceSymbols",
                                              "A2nSetDemangleCppNamesMode",
                                              "A2nSetErrorMessageMode",
+                                             "A2nSetFileClock",
                                              "A2nSetFileBuildId",
                                              "A2nSetKallsymsFileLocation",
                                              "A2nSetKernelImageName",

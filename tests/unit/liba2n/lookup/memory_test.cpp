@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A failure of any allocation is a return code, never an exception, and the library stays usable.
+#include <sys/stat.h>
 #include <gmock/gmock.h>
 
 #include "a2n_fixture.h"
@@ -21,6 +22,8 @@ TEST_F(Memory, EveryFailingAllocationReturnsAnError) {
   const std::string file = truth::fixture("libmini.so");
   const uint64_t bias = 0x7f0000000000;
   const auto loads = truth::loads(file);
+  struct stat facts {};
+  ASSERT_EQ(::stat(file.c_str(), &facts), 0);
   bool complete = false;
   long allocations = 0;
   for (; !complete && allocations < 20'000; ++allocations) {
@@ -38,7 +41,7 @@ TEST_F(Memory, EveryFailingAllocationReturnsAnError) {
     for (const truth::Load& load : loads) {
       if (!load.executable) continue;
       done(A2nAddModuleEx(1, bias + load.vaddr, up(load.memory_size), file.c_str(), 0, load.offset,
-                          1));
+                          facts.st_ino));
     }
     done(A2nForkProcess(1, 2));
     done(A2nCloneProcess(2, 3));

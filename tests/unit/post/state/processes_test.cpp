@@ -198,16 +198,17 @@ TEST_F(ProcessesTest, LifetimesHaveTheTimesOfStartExecAndEnd) {
 // perf reports the end of the first thread like that of the process.
 TEST_F(ProcessesTest, AProcessEndsWithItsLastThread) {
   apply(RecordBuilder(false)
+            .existing(1, 1, 0)
             .existing(1, 10, 1)
             .mte(2, PITRACE_MTE_KILL_THREAD, {10, 12})
             .mte(5, PITRACE_MTE_KILL_THREAD, {10, 10})
             .kill(5, 10)
             .mte(9, PITRACE_MTE_KILL_THREAD, {10, 11}));
-  EXPECT_EQ(processes_.lifetimes().front().end, 9u);
+  EXPECT_EQ(processes_.lifetimes().back().end, 9u);
   apply(RecordBuilder(false).fork(10, 10, 1).mte(11, PITRACE_MTE_KILL_THREAD, {10, 13}));
-  ASSERT_EQ(processes_.lifetimes().size(), 2u);
-  EXPECT_EQ(processes_.lifetimes()[0].end, 9u);
-  EXPECT_EQ(processes_.lifetimes()[1].end, 0u);
+  ASSERT_EQ(processes_.lifetimes().size(), 3u);
+  EXPECT_EQ(processes_.lifetimes()[1].end, 9u);
+  EXPECT_EQ(processes_.lifetimes()[2].end, 0u);
 }
 
 TEST_F(ProcessesTest, LifetimesHaveNamespaceIdsAndWordSize) {
