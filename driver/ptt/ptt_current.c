@@ -67,16 +67,20 @@ int pitrace_ptt_unbind(void)
 
 int pitrace_ptt_read(struct pitrace_ptt_read *read, enum pitrace_ptt_sees sees)
 {
-	const u32 shown = pitrace_ptt_shown(sees);
 	struct pitrace_ptt_cpu_state *cpu;
 	struct pitrace_ptt_account *account;
 	unsigned long flags;
+	u32 i, shown;
 	int error;
-	u32 i;
 
 	local_irq_save(flags);
 	cpu = this_cpu_ptr(&pitrace_ptt_cpus);
 	error = ptt_current_account_of_current(cpu, &account);
+	/*
+	 * Not before this CPU was found open with interrupts off: another instance, whose metrics have another order, can
+	 * begin only after this CPU was closed, by an interrupt. So the bits are those of the metrics that are read.
+	 */
+	shown = pitrace_ptt_shown(sees);
 	if (!error && !shown)
 		error = -EACCES;
 	if (!error) {
