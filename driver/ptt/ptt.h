@@ -45,7 +45,17 @@ enum pitrace_ptt_sees {
 	PITRACE_PTT_SEES_KERNEL,
 };
 
-/* Account of a thread. Two cache lines; an interrupt changes only the first, except for its count. */
+/* Counts of an account: before its thread's last exec, or when a CPU was about to charge it in a new epoch. */
+struct pitrace_ptt_counts {
+	u64 value[PITRACE_PTT_METRICS];
+	u64 dispatches;
+	u64 interrupts;
+};
+
+/*
+ * Account of a thread. Two cache lines; an interrupt changes only the first, except for its count. The counts are those
+ * since the thread's last exec; the table has the earlier ones.
+ */
 struct pitrace_ptt_account {
 	u64 value[PITRACE_PTT_METRICS];
 	struct task_struct *task; /* without a reference; NULL: ended */
@@ -114,6 +124,7 @@ DECLARE_PER_CPU(struct pitrace_ptt_cpu_state, pitrace_ptt_cpus);
 /* Accounts by number; by_tid has the number of a thread's account. 0 means none, so account 0 is never used. */
 struct pitrace_ptt_table {
 	struct pitrace_ptt_account *account;
+	struct pitrace_ptt_counts *earlier; /* by number: counts before the last exec, for dumps only */
 	u32 *by_tid;
 	u32 tids; /* entries of by_tid */
 };
@@ -138,6 +149,13 @@ void pitrace_ptt_threads_free(void);
 /* Recording paths, with interrupts off. alloc: NULL: no account is free; epoch: this CPU's. end: the task is current. */
 struct pitrace_ptt_account *pitrace_ptt_account_alloc(struct task_struct *task, u32 epoch);
 void pitrace_ptt_end(struct pitrace_ptt_account *account, const struct task_struct *task);
+/*
+ * Moves the account's counts to the earlier ones. On the CPU that charges it, between two charges, when the account has
+ * that CPU's epoch.
+ */
+void pitrace_ptt_set_aside(struct pitrace_ptt_account *account);
+/* All counts of an account in the table, without those of a charge that has not ended. */
+void pitrace_ptt_total(const struct pitrace_ptt_account *account, struct pitrace_ptt_counts *total);
 /* Unbinds the account's slot, if it has one. On its CPU, with interrupts off. */
 void pitrace_ptt_end_slot(struct pitrace_ptt_account *account);
 /* Under the PTT lock. next: the first account from number on that is in use; 0: there is none. */
@@ -165,16 +183,9 @@ struct pitrace_ptt_snapshot {
 	struct pitrace_ptt_without_account *without_account;
 };
 
-/* Copy of an account, made when a CPU was about to charge it in the new epoch. */
-struct pitrace_ptt_saved {
-	u64 value[PITRACE_PTT_METRICS];
-	u64 dispatches;
-	u64 interrupts;
-};
-
 struct pitrace_ptt_cut {
 	struct pitrace_ptt_snapshot *snapshot;
-	struct pitrace_ptt_saved *saved;
+	struct pitrace_ptt_counts *saved;
 	u32 room; /* rows of the snapshot, and entries of saved */
 	atomic_t used; /* entries; those beyond room were not stored */
 	bool direct; /* no CPU charges: nothing is saved, accounts are copied directly */

@@ -42,27 +42,24 @@ static bool ptt_dump_copy_account(struct pitrace_ptt_cut *cut,
 				  const struct pitrace_ptt_account *account,
 				  struct pitrace_ptt_thread *row)
 {
-	const struct pitrace_ptt_saved *saved;
+	struct pitrace_ptt_counts counts;
 
 	row->pid = account->pid;
 	row->tid = account->tid;
 	row->flags = READ_ONCE(account->task) ? 0 : PITRACE_PTT_ENDED;
-	row->dispatches = READ_ONCE(account->dispatches);
-	row->interrupts = READ_ONCE(account->interrupts);
-	memcpy(row->value, account->value, sizeof(row->value));
+	pitrace_ptt_total(account, &counts);
 	memcpy(row->name, account->name, sizeof(row->name));
 	/* If it was charged meanwhile, it was saved before. */
 	smp_rmb();
-	if (cut->direct || smp_load_acquire(&account->epoch) != pitrace_ptt_epoch)
-		return true;
-	if (account->saved == PITRACE_PTT_NOT_SAVED)
-		return false;
-	if (account->saved < cut->room) {
-		saved = cut->saved + account->saved;
-		row->dispatches = saved->dispatches;
-		row->interrupts = saved->interrupts;
-		memcpy(row->value, saved->value, sizeof(row->value));
+	if (!cut->direct && smp_load_acquire(&account->epoch) == pitrace_ptt_epoch) {
+		if (account->saved == PITRACE_PTT_NOT_SAVED)
+			return false;
+		if (account->saved < cut->room)
+			counts = cut->saved[account->saved];
 	}
+	row->dispatches = counts.dispatches;
+	row->interrupts = counts.interrupts;
+	memcpy(row->value, counts.value, sizeof(row->value));
 	return true;
 }
 

@@ -29,15 +29,13 @@ static void ptt_epoch_save(struct pitrace_ptt_cut *cut, struct pitrace_ptt_accou
 			   u32 epoch, const u64 *at)
 {
 	const u32 place = cut ? (u32)atomic_inc_return(&cut->used) - 1 : U32_MAX;
-	struct pitrace_ptt_saved *saved;
+	struct pitrace_ptt_counts *saved;
 
 	if (cut && place < cut->room) {
 		saved = cut->saved + place;
-		memcpy(saved->value, account->value, sizeof(saved->value));
+		pitrace_ptt_total(account, saved);
 		if (at)
 			pitrace_ptt_add(saved->value, at);
-		saved->dispatches = account->dispatches;
-		saved->interrupts = account->interrupts;
 	}
 	account->saved = place;
 	/* Pairs with ptt_dump_copy_account(): orders the saved copy before the epoch, and that before any later charge. */

@@ -301,35 +301,44 @@ static void ptt_state_on_softirq_exit(void *data, unsigned int number)
 	local_irq_restore(flags);
 }
 
-static void ptt_state_end_slot_of(u32 tid, const struct task_struct *task)
+static void ptt_state_end_account_of(u32 tid, const struct task_struct *task)
 {
 	struct pitrace_ptt_account *account = pitrace_ptt_find(tid, task);
 
 	if (account)
-		pitrace_ptt_end_slot(account);
+		pitrace_ptt_end(account, task);
 }
 
 /*
- * The new program may run as another user: unbind slots. If a thread other than the leader calls exec, it gets the
- * leader's id, and, as any thread with another id, another account. A dispatch in between may have done that already.
+ * Ends the thread's slot, and sets its counts aside: one of the two programs may run as another user, and the new one
+ * must not read what the old one counted. A program that has given up its user's rights itself cannot be told from one
+ * that never had them, so every exec does that.
+ *
+ * If a thread other than the leader calls exec, it gets the leader's id, and, as any thread with another id, another
+ * account. A dispatch in between may have done that already. A CPU that does not charge is in no epoch, so it must not
+ * change counts: there the account ends, and the next dispatch begins another one.
  */
 static void ptt_state_on_exec(void *data, struct task_struct *task, pid_t old_pid,
 			      struct linux_binprm *bprm)
 {
-	struct pitrace_ptt_account *old;
 	struct pitrace_ptt_cpu_state *cpu;
 	unsigned long flags;
 
 	local_irq_save(flags);
 	cpu = this_cpu_ptr(&pitrace_ptt_cpus);
-	ptt_state_end_slot_of(old_pid, task);
-	ptt_state_end_slot_of(task->pid, task);
-	old = pitrace_ptt_find(old_pid, task);
-	if (cpu->open && old && old_pid != task->pid) {
+	if (cpu->open)
 		ptt_state_end_charge(cpu);
-		pitrace_ptt_end(old, task);
+	if (old_pid != task->pid)
+		ptt_state_end_account_of(old_pid, task);
+	if (cpu->open) {
 		cpu->thread = ptt_state_account_of(cpu, task);
+		if (cpu->thread->task == task) {
+			pitrace_ptt_end_slot(cpu->thread);
+			pitrace_ptt_set_aside(cpu->thread);
+		}
 		ptt_state_begin_charge(cpu, cpu->thread);
+	} else {
+		ptt_state_end_account_of(task->pid, task);
 	}
 	local_irq_restore(flags);
 }

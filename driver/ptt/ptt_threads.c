@@ -78,6 +78,7 @@ struct pitrace_ptt_account *pitrace_ptt_account_alloc(struct task_struct *task, 
 	}
 	account = pitrace_ptt_table.account + number;
 	memset(account, 0, sizeof(*account));
+	memset(pitrace_ptt_table.earlier + number, 0, sizeof(*pitrace_ptt_table.earlier));
 	account->pid = task->tgid;
 	memcpy(account->name, task->comm, sizeof(account->name));
 	account->task = task;
@@ -131,17 +132,45 @@ void pitrace_ptt_end(struct pitrace_ptt_account *account, const struct task_stru
 		irq_work_queue(&reclaim_soon);
 }
 
+/* A CPU may charge the account meanwhile: then it is in a new epoch, and the dump does not use the result. */
+void pitrace_ptt_total(const struct pitrace_ptt_account *account, struct pitrace_ptt_counts *total)
+{
+	const struct pitrace_ptt_counts *earlier =
+		pitrace_ptt_table.earlier + (account - pitrace_ptt_table.account);
+	u32 i;
+
+	for (i = 0; i < PITRACE_PTT_METRICS; i++)
+		total->value[i] = READ_ONCE(earlier->value[i]) + READ_ONCE(account->value[i]);
+	total->dispatches = READ_ONCE(earlier->dispatches) + READ_ONCE(account->dispatches);
+	total->interrupts = READ_ONCE(earlier->interrupts) + READ_ONCE(account->interrupts);
+}
+
+/*
+ * A dump sees all of this or nothing. If this CPU is in the dump's epoch, it has saved the account before, and the dump
+ * uses that copy. If not, the dump waits for this CPU to enter the epoch, by an interrupt, before it looks at accounts.
+ */
+void pitrace_ptt_set_aside(struct pitrace_ptt_account *account)
+{
+	pitrace_ptt_total(account,
+			  pitrace_ptt_table.earlier + (account - pitrace_ptt_table.account));
+	memset(account->value, 0, sizeof(account->value));
+	account->dispatches = 0;
+	account->interrupts = 0;
+}
+
 /* ---- under the lock ---- */
 
 static void ptt_threads_forget(const struct pitrace_ptt_account *account)
 {
+	struct pitrace_ptt_counts total;
 	u32 i;
 
+	pitrace_ptt_total(account, &total);
 	forgotten.forgotten_threads++;
-	forgotten.forgotten_dispatches += account->dispatches;
-	forgotten.forgotten_interrupts += account->interrupts;
+	forgotten.forgotten_dispatches += total.dispatches;
+	forgotten.forgotten_interrupts += total.interrupts;
 	for (i = 0; i < PITRACE_PTT_METRICS; i++)
-		forgotten.forgotten[i] += account->value[i];
+		forgotten.forgotten[i] += total.value[i];
 }
 
 static void ptt_threads_reclaim_accounts(struct work_struct *unused)
@@ -199,10 +228,12 @@ int pitrace_ptt_threads_alloc(u32 threads, u32 pids)
 {
 	room = threads + 1;
 	pitrace_ptt_table.account = pitrace_table_alloc(room, sizeof(*pitrace_ptt_table.account));
+	pitrace_ptt_table.earlier = pitrace_table_alloc(room, sizeof(*pitrace_ptt_table.earlier));
 	pitrace_ptt_table.by_tid = pitrace_table_alloc(pids, sizeof(*pitrace_ptt_table.by_tid));
 	ended_before = pitrace_table_alloc(room, sizeof(*ended_before));
 	in_use = pitrace_table_alloc(BITS_TO_LONGS(room), sizeof(*in_use));
-	if (!pitrace_ptt_table.account || !pitrace_ptt_table.by_tid || !ended_before || !in_use) {
+	if (!pitrace_ptt_table.account || !pitrace_ptt_table.earlier || !pitrace_ptt_table.by_tid ||
+	    !ended_before || !in_use) {
 		pitrace_ptt_threads_free();
 		return -ENOMEM;
 	}
@@ -219,6 +250,7 @@ int pitrace_ptt_threads_alloc(u32 threads, u32 pids)
 void pitrace_ptt_threads_free(void)
 {
 	kvfree(pitrace_ptt_table.account);
+	kvfree(pitrace_ptt_table.earlier);
 	kvfree(pitrace_ptt_table.by_tid);
 	kvfree(ended_before);
 	kvfree(in_use);

@@ -123,7 +123,8 @@ struct pitrace_ptt_info {
  * For the process that opened it. mmap() of PITRACE_PTT_AREA_BYTES, or of less for fewer slots, at offset 0, read-only;
  * a child does not inherit the mapping. ATTACH binds a slot of it to the calling thread and returns the slot's offset;
  * closing the handle, the thread's end, exec, any change of its credentials, DETACH and TERM unbind it; the account
- * continues. READ returns the thread's counts until now, also without a slot, in PITRACE_PTT_METRICS values.
+ * continues. READ returns the thread's counts until now, also without a slot, in PITRACE_PTT_METRICS values. Slots and
+ * READ have the counts since the thread's last exec, since the program before it may have had other rights; DUMP has all.
  *
  * Every user gets cycles, dispatches and interrupts. Users get the counters that perf_event_open() would have allowed
  * them when they opened the device: all, if they may open /dev/pitrace, or if /proc/sys/kernel/perf_event_paranoid is

@@ -24,7 +24,7 @@ struct pitrace_ptt_slot {
 	__u32 active; /* 0: the thread is not counted any more, and value is invalid */
 	__u16 last_vector; /* of the last hard IRQ that ended in it, or PITRACE_PTT_DEVICE; 0: withheld */
 	__u16 last_softs; /* softirqs that ran in its irq_exit() */
-	__u64 dispatches; /* of the thread since PTT began to count it */
+	__u64 dispatches; /* of the thread since PTT began to count it, or since its last exec */
 	__u64 interrupts;
 	__u64 value[PITRACE_PTT_METRICS];
 	__u64 reserved_words[4]; /* to two cache lines */

@@ -118,7 +118,7 @@ pi_ptt_reader PttReturnGetCurrentThreadDataFunctionPtr(void);
 int PttGetMetricData(uint64_t *values);
 
 struct ptt_thread_data_ex {
-	uint64_t Dispatches; /* 0 without the module, as are interrupts */
+	uint64_t Dispatches; /* since the last exec; 0 without the module, as are interrupts */
 	uint64_t Interrupts;
 	uint64_t Metrics[MAX_PTT_METRICS];
 };

@@ -110,6 +110,31 @@ promise slots-end-at-exec-and-with-credentials awk '
     /^check/ { n++; if ($3 != "ok") bad++ } END { exit !(n == 7 && !bad) }' "$work/slot-ends"
 "$tool" term
 
+# ---- counts of a setuid program that the thread executes between two programs of its user; page faults ----
+
+# counts NAME WORD: what that program printed after WORD.
+counts() { awk "$f"'$1 == "counts" && $2 == "'"$1"'" { print f("'"$2"'"); exit }' "$work/setuid"; }
+# Each of the first two programs causes 5000 faults, and the second sleeps 2000 times.
+"$tool" init keep 1:2
+level=$(cat /proc/sys/kernel/perf_event_paranoid)
+echo 1 >/proc/sys/kernel/perf_event_paranoid
+cp /tmp/ptttool /tmp/ptttool-setuid
+chmod 4755 /tmp/ptttool-setuid
+nobody /tmp/ptttool before-setuid /tmp/ptttool /tmp/ptttool-setuid >"$work/setuid" 2>&1
+sed 's/^/# /' "$work/setuid"
+promise a-setuid-program-reads-its-own-counts has setuid '$2 == "setuid" && f("euid") == 0 && f("faults") >= 5000 &&
+    f("faults") < 10000 && f("dispatches") >= 1000 && f("slot-dispatches") >= 1000'
+promise the-next-program-reads-none-of-them has setuid '$2 == "after" && f("euid") == 65534 && f("faults") < 5000 &&
+    f("dispatches") < 1000 && f("slot-dispatches") < 1000'
+run thread-setuid thread "$(counts after tid)"
+sed 's/^/# /' "$work/thread-setuid"
+# tid, pid, name, ended, dispatches, interrupts, then the values: cycles, faults
+promise a-dump-has-the-counts-of-all-three awk "$f"'
+    $1 == "thread" { rows++; good = f("dispatches") >= 1000 && $15 >= 10000 } END { exit !(rows == 1 && good) }' "$work/thread-setuid"
+promise accounts-add-up-after-exec adds_up after-exec
+echo "$level" >/proc/sys/kernel/perf_event_paranoid
+"$tool" term
+
 # ---- counters that perf would not show to a user; page faults, with kernel mode and without ----
 
 shown() { # shown NAME LEVEL CONDITION

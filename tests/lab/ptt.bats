@@ -63,6 +63,11 @@ setup_file() {
     promised slots-end-at-exec-and-with-credentials
 }
 
+@test "what a setuid program counted is not read by the next program, and is in the dump" {
+    promised a-setuid-program-reads-its-own-counts the-next-program-reads-none-of-them a-dump-has-the-counts-of-all-three \
+        accounts-add-up-after-exec
+}
+
 @test "counters are visible only where perf_event_paranoid allows" {
     promised counters-shown-at-level-{3,2,1} counters-shown-at-level-{3,2}-user-only withheld-counters-are-counted
 }

@@ -30,6 +30,7 @@ static const char usage[] =
     "  faults N | exec 0|1 | exits N | wait            other workloads\n"
     "  kernel SECONDS                                  compares with the kernel's counts\n"
     "  slot-ends | shown                               counts shown to other users\n"
+    "  before-setuid OWN SETUID-PROGRAM                counts before, in and after a setuid program\n"
     "  misuse | exhaust | unprivileged | fuzz N SEED   errors only\n";
 
 void fail(const char* what) {

@@ -112,11 +112,62 @@ static int shown(void) {
   return 0;
 }
 
+// ---- a user's program, a setuid program, and the user's program again, in one thread ----
+
+enum { faults_of_each = 5000, sleeps = 2000 };
+
+static void cause_faults(void) {
+  uint8_t* memory =
+      mmap(NULL, faults_of_each * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) fail("mmap");
+  madvise(memory, faults_of_each * 4096, MADV_NOHUGEPAGE);
+  for (int i = 0; i < faults_of_each; i++) ((volatile uint8_t*)memory)[i * 4096] = 1;
+}
+
+// Prints "counts NAME euid N tid N faults N dispatches N cycles N slot-dispatches N".
+static void print_counts(const char* name) {
+  struct slots slots = slots_open();
+  struct pitrace_ptt_read read = {.dispatches = 0};
+  if (ioctl(slots.fd, PITRACE_PTT_IOC_READ, &read) != 0) fail("read");
+  const volatile struct pitrace_ptt_slot* slot = slot_attach(&slots);
+  if (!slot) fail("attach");
+  printf("counts %s euid %d tid %d faults %llu dispatches %llu cycles %llu slot-dispatches %llu\n",
+         name, (int)geteuid(), (int)gettid(), (unsigned long long)read.value[1],
+         (unsigned long long)read.dispatches, (unsigned long long)read.value[0],
+         (unsigned long long)slot->dispatches);
+  fflush(stdout);
+}
+
+// Executes the setuid program, which gives up its rights and executes this one again.
+static int before_setuid(const char* own, const char* setuid_program) {
+  cause_faults();
+  print_counts("before");
+  execl(setuid_program, setuid_program, "setuid", own, (char*)NULL);
+  fail(setuid_program);
+}
+
+static int with_setuid(const char* next) {
+  cause_faults();
+  for (int i = 0; i < sleeps; i++) usleep(1);
+  print_counts("setuid");
+  if (setresuid(getuid(), getuid(), getuid()) != 0) fail("setresuid");
+  execl(next, next, "after-setuid", (char*)NULL);
+  fail(next);
+}
+
+static int after_setuid(void) {
+  print_counts("after");
+  return 0;
+}
+
 int rights_main(int argc, char** argv) {
   const char* command = argc > 0 ? argv[0] : "";
   own_program = "/proc/self/exe";
   if (!strcmp(command, "slot-ends"))
     return (slot_ends_at_exec() + slot_ends_with_credentials()) != 0;
   if (!strcmp(command, "shown")) return shown();
+  if (!strcmp(command, "before-setuid") && argc > 2) return before_setuid(argv[1], argv[2]);
+  if (!strcmp(command, "setuid") && argc > 1) return with_setuid(argv[1]);
+  if (!strcmp(command, "after-setuid")) return after_setuid();
   return -1;
 }
