@@ -63,6 +63,9 @@ class Child {
       return Error{1, fmt::format("cannot open the root directory of process {}: {}", target_.pid(),
                                   std::strerror(errno))};
     cwd_ = UniqueFd(::openat(target_.proc(), "cwd", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    // A process of root could have given up its rights since its ids were read. Its directories
+    // would be chosen by another user, and this child would use them with the rights of root's ids.
+    if (auto same = target_.has_ids_of_status(); !same) return same;
     if (auto became = become_user(uid(), target_.status().gid); !became) return became;
     tmp_ = find_below(root_.get(), "tmp", Below::its_root, O_DIRECTORY);
     if (!tmp_)

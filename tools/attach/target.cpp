@@ -133,6 +133,10 @@ std::optional<ProcStatus> parse_status(std::string_view text) {
   return status;
 }
 
+bool has_same_ids(const ProcStatus& before, const ProcStatus& now) {
+  return before.one_user == now.one_user && before.uid == now.uid && before.gid == now.gid;
+}
+
 bool maps_code_of(std::string_view line, std::string_view name) {
   constexpr std::string_view deleted = " (deleted)";
   const size_t permissions = line.find(' ');
@@ -177,6 +181,14 @@ std::optional<ProcStatus> Target::read_status() const {
     return true;
   });
   return whole ? parse_status(text) : std::nullopt;
+}
+
+Status Target::has_ids_of_status() const {
+  const auto now = read_status();
+  if (!now) return Error{1, fmt::format("process {} has ended", pid_)};
+  if (has_same_ids(status_, *now)) return {};
+  return Error{1,
+               fmt::format("process {} changed its user or group meanwhile. Run this again", pid_)};
 }
 
 Status Target::looks_like_jvm() const {

@@ -29,6 +29,9 @@ struct ProcStatus {
 
 std::optional<ProcStatus> parse_status(std::string_view text);
 
+// Whether a process still had all user and group ids that it had before.
+bool has_same_ids(const ProcStatus& before, const ProcStatus& now);
+
 // Whether a line of /proc/PID/maps is of executable code from a file NAME.
 bool maps_code_of(std::string_view line, std::string_view name);
 
@@ -47,6 +50,9 @@ class Target {
   bool is_alive() const;
   // Reads it again.
   std::optional<ProcStatus> read_status() const;
+  // Fails if the process does not have the ids in status() any more. Called after its root
+  // directory and others were opened in /proc: then they were those of a process with these ids.
+  Status has_ids_of_status() const;
   // Fails if it is no HotSpot JVM: not_a_jvm, or 1 when that cannot be determined.
   Status looks_like_jvm() const;
 

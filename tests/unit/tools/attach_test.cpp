@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // pitrace-attach: parsing of /proc, of a JVM's reply and of a log's head.
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 
 #include "attach_protocol.h"
 #include "log_store.h"
@@ -10,6 +14,7 @@ namespace pi::attach {
 namespace {
 
 using testing::Eq;
+using testing::HasSubstr;
 using testing::Optional;
 
 std::string status_text(const std::string& uid, const std::string& nspid,
@@ -44,6 +49,50 @@ TEST(AttachStatus, IncompleteTextIsRefused) {
   EXPECT_FALSE(parse_status(status_text("5\t5\t5", "4711", "0")));
   EXPECT_FALSE(parse_status(status_text("5\t5\t5\t5", "", "0")));
   EXPECT_FALSE(parse_status(status_text("5\t5\t5\t5", "4711", "x")));
+}
+
+TEST(AttachStatus, EachIdIsCompared) {
+  const auto of = [](const std::string& uid) {
+    return *parse_status(status_text(uid, "4711", "0"));
+  };
+  const ProcStatus before = of("5\t5\t5\t5");
+  EXPECT_TRUE(has_same_ids(before, of("5\t5\t5\t5")));
+  EXPECT_FALSE(has_same_ids(before, of("6\t6\t6\t6")));
+  EXPECT_FALSE(has_same_ids(before, of("5\t6\t5\t5")));
+  ProcStatus other_group = before;
+  other_group.gid = 8;
+  EXPECT_FALSE(has_same_ids(before, other_group));
+}
+
+// The child gives up root's rights when a byte arrives.
+TEST(AttachTarget, AProcessThatChangesItsUserAfterItWasOpenedIsNoticed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  int ask[2], answer[2];
+  ASSERT_EQ(::pipe(ask), 0);
+  ASSERT_EQ(::pipe(answer), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    char byte = 0;
+    if (::read(ask[0], &byte, 1) != 1 || ::setuid(12345) != 0 || ::write(answer[1], &byte, 1) != 1)
+      ::_exit(1);
+    for (;;) ::pause();
+  }
+  const auto target = Target::open(child);
+  ASSERT_TRUE(target) << target.error().message;
+  const auto before = target->has_ids_of_status();
+  EXPECT_TRUE(before) << before.error().message;
+  char byte = 1;
+  EXPECT_EQ(::write(ask[1], &byte, 1), 1);
+  EXPECT_EQ(::read(answer[0], &byte, 1), 1);
+  const auto changed = target->has_ids_of_status();
+  ASSERT_FALSE(changed);
+  EXPECT_THAT(changed.error().message, HasSubstr("changed its user or group"));
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  const auto ended = target->has_ids_of_status();
+  ASSERT_FALSE(ended);
+  EXPECT_THAT(ended.error().message, HasSubstr("has ended"));
+  for (const int fd : {ask[0], ask[1], answer[0], answer[1]}) ::close(fd);
 }
 
 TEST(AttachMaps, CodeIsAnExecutableMappingOfAFile) {
