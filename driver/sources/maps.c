@@ -10,6 +10,7 @@
  */
 
 #include <linux/bitmap.h>
+#include <linux/cred.h>
 #include <linux/dcache.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -18,6 +19,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
+#include <linux/uidgid.h>
 #include <linux/wait.h>
 
 #include "core/compat.h"
@@ -29,13 +31,19 @@
 struct note {
 	struct callback_head work;
 	unsigned long address;
+	kuid_t uid; /* of the thread that took it last; it need not hold it any more */
 };
 
 /*
  * Notes cannot be allocated where they are needed. A thread holds a few of them, during one mmap or
  * exec: this number serves several hundred threads at once. If none is free, a lost record is counted.
+ *
+ * A user can make his threads hold many of them for any time: one mprotect of many mappings takes one for each, and a
+ * thread that waits for a file system or a debugger before its return to user mode keeps them. So the threads of one
+ * user get at most a quarter, and the mappings of other users are recorded.
  */
-#define NOTES 4096
+#define NOTES	       4096
+#define NOTES_OF_A_USER (NOTES / 4)
 
 static struct note *notes;
 static DECLARE_BITMAP(notes_taken, NOTES);
@@ -159,15 +167,35 @@ int pitrace_maps_describe(u32 pid, struct mm_struct *mm)
 
 /* ---- new mappings ---- */
 
-static struct note *maps_take_note(void)
+/* A note that another CPU takes or frees meanwhile may be counted or not, so each CPU may take one beyond the limit. */
+static bool maps_user_has_too_many(kuid_t uid)
 {
+	unsigned int count = 0;
 	unsigned long slot;
 
+	/* A note is free before it is no longer pending. */
+	if (atomic_read(&notes_pending) < NOTES_OF_A_USER)
+		return false;
+	for_each_set_bit(slot, notes_taken, NOTES) {
+		if (uid_eq(READ_ONCE(notes[slot].uid), uid) && ++count == NOTES_OF_A_USER)
+			return true;
+	}
+	return false;
+}
+
+static struct note *maps_take_note(void)
+{
+	const kuid_t uid = current_uid();
+	unsigned long slot;
+
+	if (maps_user_has_too_many(uid))
+		return NULL;
 	do {
 		slot = find_first_zero_bit(notes_taken, NOTES);
 		if (slot == NOTES)
 			return NULL;
 	} while (test_and_set_bit(slot, notes_taken));
+	WRITE_ONCE(notes[slot].uid, uid);
 	return &notes[slot];
 }
 

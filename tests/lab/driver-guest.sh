@@ -124,6 +124,13 @@ module_at() { # module_at FILE WORKLOAD-LINE PATTERN
 promise mremap-is-recorded-at-the-new-address module_at mremap moved '/drivertool"/'
 promise mprotect-is-recorded module_at mremap protected '/drivertool"/'
 promise anonymous-code-is-not-recorded-by-default lacks mremap '/fffffff1/'
+# Another user makes 20,000 mappings executable at once, four times, and takes all the notes that he can get.
+trace flood -d -m 32768 -- "$tool" flood
+promise a-user-with-many-mappings-makes-nobody-else-lose-one awk -v pid="$(word_of flood flooded 2)" -v mapped="$(word_of flood flooded 4)" '
+    $4 == "19/01" && $5 == pid && /"\/etc\/passwd"/ { n++ }
+    END { print "# " n + 0 " of " mapped " mappings"; exit !(mapped >= 20 && n == mapped) }' "$work/flood"
+promise mappings-beyond-the-limit-of-a-user-are-counted-as-lost awk "$f"'
+    $1 == "stream" && $2 == "mte" { lost += f("source") } END { print "# " lost + 0 " lost"; exit !lost }' "$work/flood"
 trace anonymous -a -d -- "$tool" mremap
 promise anonymous-code-is-recorded-on-request module_at anonymous anonymous '$7 == "fffffff1"'
 promise snapshot-starts-with-the-kernel awk '

@@ -60,6 +60,10 @@ setup_file() {
     promised mremap-is-recorded-at-the-new-address mprotect-is-recorded
 }
 
+@test "a user who makes thousands of mappings at once causes the loss of no other user's mappings" {
+    promised a-user-with-many-mappings-makes-nobody-else-lose-one mappings-beyond-the-limit-of-a-user-are-counted-as-lost
+}
+
 @test "anonymous code is recorded only on request" {
     promised anonymous-code-is-not-recorded-by-default anonymous-code-is-recorded-on-request
 }

@@ -30,7 +30,7 @@ static const char* const usage =
     "  sample-refused | ai-refused     the same for stacks, event ticks and AboveIdle\n"
     "  ai-duty CPU PERCENT SECONDS     AboveIdle while the CPU spins for that share of the time\n"
     "  ai-watch SECONDS [COMMAND]      AboveIdle of all CPUs, after COMMAND\n"
-    "  spawn N | vfork | load | rename | threads N | thread-exec | mremap | loop N    workloads\n"
+    "  spawn N | vfork | load | rename | threads N | thread-exec | mremap | flood | loop N    workloads\n"
     "  pingpong N [apart] | yield N | getppid N | touch N | traps\n";
 
 void fail(const char* what) {

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,56 @@ static int move_mapping(void) {
   return 0;
 }
 
+static void stay_on(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  if (sched_setaffinity(0, sizeof set, &set) != 0) fail("sched_setaffinity");
+}
+
+// Makes thousands of mappings executable at once, again and again, as another user. Mappings of the
+// same page do not become one.
+static void flood(void) {
+  enum { mappings = 20000, rounds = 4 };
+  const size_t page = 4096;
+  const int fd = open("/proc/self/exe", O_RDONLY);
+  char* area =
+      mmap(NULL, mappings * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (area == MAP_FAILED || setresuid(65534, 65534, 65534) != 0) fail("flood");
+  for (size_t i = 0; i < mappings; i++)
+    if (mmap(area + i * page, page, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
+      fail("mmap");
+  for (int i = 0; i < rounds; i++)
+    if (mprotect(area, mappings * page, PROT_READ | PROT_EXEC) != 0 ||
+        mprotect(area, mappings * page, PROT_READ) != 0)
+      fail("mprotect");
+}
+
+// Maps /etc/passwd, executable, until a process of another user has ended that makes as many new
+// mappings as it can. Prints "flooded PID mappings N".
+static int map_beside_flood(void) {
+  const int fd = open("/etc/passwd", O_RDONLY);
+  const pid_t child = fork();
+  unsigned long mapped = 0;
+  int status;
+  if (fd < 0 || child < 0) fail("fork");
+  if (child == 0) {
+    stay_on(0);
+    flood();
+    _exit(0);
+  }
+  stay_on(1);
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    void* page = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    if (page == MAP_FAILED) fail("mmap");
+    mapped++;
+    munmap(page, 4096);
+    usleep(1000);
+  }
+  printf("flooded %d mappings %lu\n", getpid(), mapped);
+  return status != 0;
+}
+
 // Executes 2 * count instructions and prints the extra time-stamp counter units. In the
 // instruction-count lab these are the instructions of interrupts.
 static int loop(uint64_t count) {
@@ -140,6 +191,7 @@ int load_main(int argc, char** argv) {
   if (!strcmp(command, "rename")) return rename_self();
   if (!strcmp(command, "threads")) return threads((unsigned int)number);
   if (!strcmp(command, "mremap")) return move_mapping();
+  if (!strcmp(command, "flood")) return map_beside_flood();
   if (!strcmp(command, "loop") && number > 0) return loop(number);
   return -1;
 }
