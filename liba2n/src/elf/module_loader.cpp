@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/running_process.h"
 #include "build_id.h"
 #include "debug_search.h"
 #include "elf_symbols.h"
@@ -101,8 +102,10 @@ class Loader {
     return find_at_processes();
   }
 
-  // The file as a process that mapped it still sees it, if the build-id matches. Keeps refusal_,
-  // which is the reason for the path.
+  // The file as a process that mapped it still sees it, if the build-id matches: a user can give
+  // any file any build-id, so a later process with the same id, which can be another user's, is not
+  // asked. It is checked after the file was opened: then the traced process had the id until then.
+  // Keeps refusal_, which is the reason for the path.
   std::optional<ElfFile> find_at_processes() {
     if (!traced_id_is_hex()) return std::nullopt;
     for (const ModuleMapping& mapping : request_.mappings) {
@@ -112,7 +115,9 @@ class Loader {
       if (!deleted_) files.push_back(process + "/root" + path_);
       for (const std::string& file : files) {
         auto elf = ElfFile::open(file);
-        if (elf && elf->layout().build_id == *request_.build_id) return std::move(*elf);
+        if (elf && elf->layout().build_id == *request_.build_id &&
+            runs_since(mapping.pid, mapping.time))
+          return std::move(*elf);
       }
     }
     return std::nullopt;

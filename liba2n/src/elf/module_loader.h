@@ -22,6 +22,7 @@ struct ModuleMapping {
   uint32_t pid;
   uint64_t begin;
   uint64_t end;
+  uint64_t time;  // of the trace; the process that had the id then is the one meant. 0: not known
 };
 
 struct ModuleRequest {

@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <ctime>
 #include <iterator>
 #include <set>
 #include <utility>
 
 #include "base/budgets.h"
 #include "base/last_at.h"
+#include "base/running_process.h"
 #include "base/safe_file.h"
 #include "demangle/demangle.h"
 #include "elf/vdso.h"
@@ -22,7 +22,6 @@
 #include "jit/jit_log.h"
 #include "jit/perf_map.h"
 #include "pi/files.h"
-#include "pi/process_start.h"
 
 namespace a2n {
 namespace {
@@ -42,31 +41,12 @@ std::string_view file_name(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-uint64_t clock_now(clockid_t clock) {
-  timespec now{};
-  ::clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
-// False if the process that has this id now started after the traced one, whose id it got.
-bool is_still(uint32_t pid, const ProcessTable::Birth& birth) {
-  constexpr uint64_t error = 20'000'000;  // ns: start times are in clock ticks of 10 ms
-  const auto started = pi::started_since_boot(std::to_string(pid));
-  if (!started) return false;
-  const uint64_t known = birth.born != 0 ? birth.born : birth.seen;
-  if (known == 0) return true;
-  // Times of traces are of CLOCK_MONOTONIC, which stops while the machine sleeps.
-  const uint64_t age = clock_now(CLOCK_BOOTTIME) - *started;
-  const uint64_t now = clock_now(CLOCK_MONOTONIC);
-  return age + known + error >= now;
-}
-
 // The user who runs the process may own a file about its code. Only root may use other users'
 // files; for other callers, and when the process has ended, it is nullopt.
 std::optional<uint32_t> jit_file_owner(uint32_t pid, const ProcessTable::Birth& birth) {
   struct stat status {};
   if (::geteuid() != 0 || ::stat(("/proc/" + std::to_string(pid)).c_str(), &status) != 0 ||
-      !is_still(pid, birth))
+      !runs_since(pid, birth.born != 0 ? birth.born : birth.seen))
     return std::nullopt;
   return status.st_uid;
 }
@@ -79,7 +59,7 @@ int Library::add_module(uint64_t time, uint32_t pid, uint64_t base, uint64_t len
   if (length == 0 || length > UINT64_MAX - base) return A2N_ADD_MODULE_ERROR;
   if (mappings_.size() >= UINT32_MAX) return A2N_MEMORY_ERROR;
   Module* module = modules_.get(name, stamp, inode);
-  module->add_mapping({pid, base, base + length});
+  module->add_mapping({pid, base, base + length, time});
   // Ignore repeated reports to save memory: a snapshot repeats mappings that events reported.
   if (const auto piece = processes_.newest(pid, base);
       piece && piece->begin == base && piece->end == base + length) {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -217,7 +218,7 @@ TEST_F(DebugFiles, ADeletedMemfdIsNoted) {
 }
 
 // The process that mapped the file is this one.
-TEST_F(DebugFiles, ADeletedFileIsReadFromAProcessThatMappedIt) {
+TEST_F(DebugFiles, ADeletedFileIsReadFromAProcessThatMappedItAndFromNoLaterOne) {
   const std::string gone = temporary("libgone.so");
   std::filesystem::copy_file(fixture("libfull.so"), gone);
   const int fd = ::open(gone.c_str(), O_RDONLY | O_CLOEXEC);
@@ -239,8 +240,9 @@ TEST_F(DebugFiles, ADeletedFileIsReadFromAProcessThatMappedIt) {
     GTEST_SKIP() << "reading /proc/PID/map_files needs CAP_SYS_ADMIN";
   }
   const auto process = static_cast<uint32_t>(::getpid());
-  const auto symbol_for = [&](const std::string& traced_id) {
+  const auto symbol_for = [&](const std::string& traced_id, uint64_t time = 0) {
     A2nInit();
+    A2nSetTime(time);
     A2nSetFileBuildId(gone.c_str(), 5, traced_id.c_str());
     A2nAddModuleEx(process, begin, size, gone.c_str(), 0, offset, 5);
     SYMDATA data{};
@@ -251,6 +253,10 @@ TEST_F(DebugFiles, ADeletedFileIsReadFromAProcessThatMappedIt) {
   EXPECT_EQ(symbol_for(id), "entry");
   EXPECT_EQ(symbol_for("00112233"), "rc 2");
   EXPECT_EQ(symbol_for(""), "rc 2");
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  EXPECT_EQ(symbol_for(id, static_cast<uint64_t>(now.tv_sec) * 1'000'000'000), "entry");
+  EXPECT_EQ(symbol_for(id, 1), "rc 2") << "this process started after that time";
   ::munmap(mapping, size);
 }
 
