@@ -15,6 +15,7 @@
 
 #include "events.h"
 #include "inlining.h"
+#include "jvm_facts.h"
 #include "jvmti_memory.h"
 #include "messages.h"
 #include "proc_text.h"
@@ -171,7 +172,9 @@ bool Session::enable(jvmtiEventMode mode) {
   if (options_.jita2n) set(code_events);
   if (options_.thread_names) set(thread_events);
   if (mounts_ && mode == JVMTI_DISABLE) virtual_threads_.disable(jvmti);
-  if (mounts_ && mode == JVMTI_ENABLE && !virtual_threads_.enable(jvmti)) all = false;
+  if (mounts_ && mode == JVMTI_ENABLE &&
+      !virtual_threads_.enable(jvmti, mount_callback(), unmount_callback()))
+    all = false;
   return all;
 }
 
@@ -182,7 +185,7 @@ Status Session::record(bool late) {
     logs_.abandon();
     return Error{no_events, "this JVM does not report code or threads"};
   }
-  logs_.begin(late, jvm_name());
+  logs_.begin(late, jvm_name(jvmti_));
   if (!late) return {};  // the rest at VMInit
   void* jni = nullptr;
   if (vm_->GetEnv(&jni, JNI_VERSION_1_6) != JNI_OK) return {};
@@ -192,30 +195,15 @@ Status Session::record(bool late) {
   return {};
 }
 
-std::string Session::property(const char* name) const {
-  JvmtiMemory<char> value(jvmti_);
-  if (jvmti_.load()->GetSystemProperty(name, value.place()) != JVMTI_ERROR_NONE) return {};
-  return value.get();
-}
-
 // JDK 21 and later warn on stderr before they load an agent into a running JVM, once for a library.
 void Session::explain_warning() {
   constexpr int first_with_warning = 21;
-  const std::string version = property("java.vm.specification.version");
+  const std::string version = jvm_property(jvmti_, "java.vm.specification.version");
   if (std::atoi(version.c_str()) < first_with_warning || std::exchange(explained_, true)) return;
   if (is_in_options_of_jvm("EnableDynamicAgentLoading")) return;
   say("pitrace has attached JProf, to name the methods of this JVM in a profile. The JVM's warning "
       "about an agent that was loaded dynamically means JProf and is expected. "
       "-XX:+EnableDynamicAgentLoading in the JVM's options turns the warning off");
-}
-
-std::string Session::jvm_name() const {
-  std::string name;
-  for (const char* property : {"java.vm.name", "java.vm.version"}) {
-    const std::string value = this->property(property);
-    if (!value.empty()) name += (name.empty() ? "" : " ") + value;
-  }
-  return name.empty() ? "?" : name;
 }
 
 // Waits for events in progress, which are short. If one does not end, the environment stays
@@ -298,18 +286,8 @@ void Session::on_dynamic(const char* name, const void* address, jint size) {
 
 // ---- threads ----
 
-// Nothing in an early phase of the JVM, which does not return names yet.
 std::optional<std::string> Session::name_of(jthread thread) {
-  jvmtiEnv* const jvmti = jvmti_;
-  jvmtiThreadInfo info{};
-  if (jvmti->GetThreadInfo(thread, &info) != JVMTI_ERROR_NONE) return std::nullopt;
-  std::string name = info.name ? info.name : "";
-  jvmti->Deallocate(reinterpret_cast<unsigned char*>(info.name));
-  void* jni = nullptr;
-  if (vm_->GetEnv(&jni, JNI_VERSION_1_6) == JNI_OK)
-    for (const jobject reference : {info.thread_group, info.context_class_loader})
-      static_cast<JNIEnv*>(jni)->DeleteLocalRef(reference);
-  return name;
+  return thread_name(vm_, jvmti_, thread);
 }
 
 void Session::on_thread_start(jthread thread) {

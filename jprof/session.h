@@ -15,17 +15,10 @@
 #include "methods.h"
 #include "name_logs.h"
 #include "options.h"
+#include "return_codes.h"
 #include "virtual_threads.h"
 
 namespace pi::jprof {
-
-// What Agent_OnAttach() returns besides 0, which pitrace-attach shows.
-enum ReturnCode : int {
-  wrong_options = 1,
-  no_logs = 2,         // they cannot be written
-  already_active = 3,  // with other options
-  no_events = 4,       // this JVM lacks events that are needed
-};
 
 class Session {
  public:
@@ -55,8 +48,6 @@ class Session {
   Status record(bool late);
   Status open_messages();
   Status make_environment();
-  std::string jvm_name() const;
-  std::string property(const char* name) const;  // of the JVM; or empty
   void explain_warning();
   bool enable(jvmtiEventMode mode);  // false if an event is not available
   void request_existing_code();

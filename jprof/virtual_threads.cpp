@@ -6,7 +6,6 @@
 #include <cstring>
 #include <string_view>
 
-#include "events.h"
 #include "jvmti_memory.h"
 
 namespace pi::jprof {
@@ -51,13 +50,14 @@ bool VirtualThreads::prepare(jvmtiEnv* jvmti) {
 }
 
 // Like its other events, HotSpot's extension events are off until their mode is set.
-bool VirtualThreads::enable(jvmtiEnv* jvmti) const {
+bool VirtualThreads::enable(jvmtiEnv* jvmti, jvmtiExtensionEvent mount,
+                            jvmtiExtensionEvent unmount) const {
   const auto set = [jvmti](jint event, jvmtiExtensionEvent callback) {
     return jvmti->SetExtensionEventCallback(event, callback) == JVMTI_ERROR_NONE &&
            jvmti->SetEventNotificationMode(JVMTI_ENABLE, static_cast<jvmtiEvent>(event), nullptr) ==
                JVMTI_ERROR_NONE;
   };
-  return set(unmount_, unmount_callback()) && set(mount_, mount_callback());
+  return set(unmount_, unmount) && set(mount_, mount);
 }
 
 void VirtualThreads::disable(jvmtiEnv* jvmti) const {

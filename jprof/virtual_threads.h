@@ -16,8 +16,8 @@ class VirtualThreads {
  public:
   // Looks for the events and their capability. False in a JVM without virtual threads.
   bool prepare(jvmtiEnv* jvmti);
-  // Only after prepare() returned true.
-  bool enable(jvmtiEnv* jvmti) const;
+  // Only after prepare() returned true. The callbacks have the arguments (JNIEnv*, jthread).
+  bool enable(jvmtiEnv* jvmti, jvmtiExtensionEvent mount, jvmtiExtensionEvent unmount) const;
   void disable(jvmtiEnv* jvmti) const;
 
   // Before the first name(). Needs a JVM that is initialised.
