@@ -11,6 +11,8 @@
 
 #include "messages.h"
 #include "options.h"
+#include "probes/call_flow.h"
+#include "return_codes.h"
 #include "session.h"
 
 namespace pi::jprof {
@@ -62,8 +64,12 @@ int start_with_jvm(JavaVM* vm, const char* text) {
     return JNI_ERR;
   }
   if (!parsed.options.records()) return report_nothing_to_do(parsed.options), JNI_OK;
-  if (const auto started = Session::get().start(vm, parsed.options, false); !started)
-    say(started.error().message + ". Nothing is recorded; the JVM continues");
+  const auto start = [&](auto& session, auto... late) {
+    if (const auto started = session.start(vm, parsed.options, late...); !started)
+      say(started.error().message + ". Nothing is recorded; the JVM continues");
+  };
+  if (parsed.options.records_names()) start(Session::get(), false);
+  if (parsed.options.call_tree) start(CallFlow::get());
   return JNI_OK;
 }
 
@@ -71,6 +77,10 @@ int attach(JavaVM* vm, const char* text) {
   const auto parsed = parse_options({text_of(text)}, read_config);
   if (!answer(parsed)) {
     say("wrong options: nothing is changed. Try HELP");
+    return wrong_options;
+  }
+  if (parsed.options.call_tree) {
+    say("CALLTREE and CALLFLOW can only be used when a JVM starts: nothing is changed");
     return wrong_options;
   }
   if (parsed.options.detach) return Session::get().detach(), JNI_OK;

@@ -15,6 +15,19 @@ constexpr OptionWord known[] = {
      "write to log-jtnm which virtual thread each thread carries (implies THREADINFO)"},
     {Word::code_bytes, "JINSTS", "", Takes::no_value, "",
      "write the bytes of the code to log-jita2n (implies JITA2N)"},
+    {Word::call_tree, "CALLTREE", "", Takes::no_value, "",
+     "write log-rt: how often each method was called, from where"},
+    {Word::call_flow, "CALLFLOW", "", Takes::no_value, "",
+     "CALLTREE with the processor time of each method (METRICS=THREAD_CLOCK)"},
+    {Word::metrics, "METRICS", "", Takes::value, "M",
+     "what CALLTREE measures: NONE, RAW_CYCLES or THREAD_CLOCK (NONE)"},
+    {Word::events, "EVENTS", "", Takes::value, "E",
+     "how calls are found: PROBES in the classes, or JVMTI: events of the JVM, very slow (PROBES)"},
+    {Word::start, "START", "BEGIN", Takes::no_value, "",
+     "record calls from the beginning; needed by CALLTREE"},
+    {Word::method_types, "METHODTYPES", "", Takes::no_value, "",
+     "write a letter before each method: I interpreted, J compiled, N native (on)"},
+    {Word::legend, "LEGEND", "", Takes::no_value, "", "write a list of these letters (on)"},
     {Word::log_path, "LOGPATH", "", Takes::value, "DIR", "directory of the logs (.)"},
     {Word::log_prefix, "LOGPREFIX", "", Takes::value, "P", "first part of the names of logs (log)"},
     {Word::log_suffix, "LOGSUFFIX", "", Takes::value, "S", "last part of the names of logs"},
@@ -36,14 +49,14 @@ constexpr OptionWord known[] = {
 };
 
 constexpr std::string_view call_flow =
-    "belongs to call-flow profiling and stack sampling, which this version does not have";
+    "belongs to a part of call-flow profiling, or to stack sampling, that this version does not "
+    "have";
 
 constexpr RefusedWords refused[] = {
-    {"CALLTREE CALLFLOW CALLTRACE GENERIC RTARCF JSTEM OBJECTINFO OBJRECS MINALLOC SOBJS "
-     "METHODTYPES FGC "
-     "FLUSHAFTERGC STATDYN RECOMP TSNODES TSNODES_HR PNODE IDPNODE EXITPOP METHODINLINING "
+    {"CALLTRACE GENERIC RTARCF JSTEM OBJECTINFO OBJRECS MINALLOC SOBJS FGC FLUSHAFTERGC STATDYN "
+     "RECOMP TSNODES TSNODES_HR PNODE IDPNODE EXITPOP METHODINLINING "
      "DIRECTJNI "
-     "EXITNORC PRUNECALLSTACKS ECS HR HUMANREADABLE LEGEND NEWHEADER VPA63 THREADS CLASSMETHODS "
+     "EXITNORC PRUNECALLSTACKS ECS HR HUMANREADABLE NEWHEADER VPA63 THREADS CLASSMETHODS "
      "OBJECTCLASSES GCINFO CLASSLOADINFO COMPILINGSTARTEND COMPILELOADINFO COMPILED COMPILERGCINFO "
      "REVTREE "
      "BASE TBE NEVERACTIVE ENEXCS CHECKNODEDEPTH TAGGING DLO",
@@ -51,12 +64,12 @@ constexpr RefusedWords refused[] = {
     {"SCS SAMPLING SCS_RATE SCS_FRAMES SCS_A2N SCS_EVENT SCS_COUNT SCS_VERBOSE SCS_DEBUG "
      "THREADLISTSAMPLING",
      call_flow},
-    {"METRICS NOMETRICS PTT_INSTS PTT_CYCLES CPI LAT_CYCLES RAW_CYCLES CACHE_MISSES BRANCH_INSTS "
+    {"PTT_INSTS PTT_CYCLES CPI LAT_CYCLES RAW_CYCLES CACHE_MISSES BRANCH_INSTS "
      "BRANCH_MISSES",
      call_flow},
     {"JLM JLMSTART JLML JLMSTARTLITE LOCKDIS",
      "belongs to the lock monitor, which this version does not have"},
-    {"RTDRIVER SOCKET PORT LOGRTDCMDS START BEGIN DELAY_START SHUTDOWN_EVENT ENABLERECONFIG "
+    {"RTDRIVER SOCKET PORT LOGRTDCMDS DELAY_START SHUTDOWN_EVENT ENABLERECONFIG "
      "RECONFIG",
      "belongs to commands at run time, which this version does not have; only DETACH ends the "
      "logs"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "option_table.h"
 
@@ -56,6 +57,12 @@ struct Prefix {
 };
 constexpr Prefix prefixes[] = {{"NO", false}, {"-", false}, {"ALL", true}, {"+", true}};
 
+constexpr std::pair<std::string_view, Options::Meter> meters[] = {
+    {"NONE", Options::Meter::none},
+    {"RAW_CYCLES", Options::Meter::raw_cycles},
+    {"THREAD_CLOCK", Options::Meter::thread_clock}};
+constexpr std::pair<std::string_view, bool> sources[] = {{"PROBES", false}, {"JVMTI", true}};
+
 class Parser {
  public:
   explicit Parser(const ReadConfig& read) : read_(read) {}
@@ -71,6 +78,10 @@ class Parser {
   ParsedOptions finish() {
     if (result_.options.detach && result_.options.records())
       fail("DETACH ends the logs: it cannot be used with options that write logs");
+    if (result_.options.call_tree && !result_.options.start)
+      fail(
+          "CALLTREE records nothing without START: this version has no command that starts it "
+          "later");
     return std::move(result_);
   }
 
@@ -140,6 +151,22 @@ class Parser {
         options.virtual_threads = on;
         options.thread_names = on || options.thread_names;
         break;
+      case Word::call_tree:
+        options.call_tree = on;
+        break;
+      case Word::call_flow:
+        options.call_tree = on;
+        options.meter = on ? Options::Meter::thread_clock : Options::Meter::none;
+        break;
+      case Word::start:
+        options.start = on;
+        break;
+      case Word::method_types:
+        options.method_types = on;
+        break;
+      case Word::legend:
+        options.legend = on;
+        break;
       case Word::pid_in_names:
         options.pid_in_names = on;
         break;
@@ -181,6 +208,12 @@ class Parser {
         else
           (known.word == Word::log_prefix ? options.log_prefix : options.log_suffix) = value;
         break;
+      case Word::metrics:
+        set_choice(known, value, options.meter, meters);
+        break;
+      case Word::events:
+        set_choice(known, value, options.method_events, sources);
+        break;
       case Word::path_and_prefix:
         set_path_and_prefix(value);
         break;
@@ -190,6 +223,18 @@ class Parser {
       default:
         break;
     }
+  }
+
+  // choices: pairs of a word and its value.
+  template <class Value, size_t count>
+  void set_choice(const OptionWord& known, const std::string& text, Value& result,
+                  const std::pair<std::string_view, Value> (&choices)[count]) {
+    std::string words;
+    for (const auto& [word, value] : choices) {
+      if (word == upper(text)) return void(result = value);
+      words += (words.empty() ? "" : ", ") + std::string(word);
+    }
+    fail(std::string(known.name) + "=" + text + ": the values are " + words);
   }
 
   void set_path_and_prefix(const std::string& value) {
@@ -240,7 +285,7 @@ std::string options_help(bool all) {
   constexpr size_t width = 18;
   std::string text =
       "JProf logs the names of JIT-compiled code and of Java threads. post reads the logs for\n"
-      "sampling profiles (tprof) and branch traces (ITrace).\n"
+      "sampling profiles (tprof) and branch traces (ITrace). It also counts and measures calls.\n"
       "\n"
       "  java -agentpath:DIR/libjprof.so=OPTION,... or -agentlib:jprof=OPTION,...\n"
       "  pitrace-attach PID DIR/libjprof.so OPTION,...\n"

@@ -17,6 +17,13 @@ struct Options {
   bool code_bytes = false;
   bool thread_names = false;
   bool virtual_threads = false;  // implies thread_names
+  enum class Meter { none, raw_cycles, thread_clock };
+  bool call_tree = false;
+  Meter meter = Meter::none;
+  bool method_events = false;  // the JVM's, instead of probes
+  bool start = false;
+  bool method_types = true;
+  bool legend = true;
   bool pid_in_names = true;
   bool verbose = false;         // to stderr
   bool verbose_to_log = false;  // to log-msg
@@ -28,7 +35,8 @@ struct Options {
   std::string log_prefix = "log";
   std::string log_suffix;
 
-  bool records() const { return jita2n || thread_names; }
+  bool records_names() const { return jita2n || thread_names; }
+  bool records() const { return records_names() || call_tree; }
 };
 
 struct ParsedOptions {

@@ -73,9 +73,9 @@ found_at_least() {
   grep -q '^sum ' out
   grep -q '^  TPROF | ITRACE  *JITA2N' err
   grep -qE '^JProf [0-9]+\.[0-9]+\.[0-9]+$' err
-  grep -q CALLFLOW err && return 1
+  grep -q CALLTRACE err && return 1
   java -agentpath:"$agent"=ALLHELP -cp "$classes" Replace 1 >out 2>err
-  grep -q CALLFLOW err
+  grep -q CALLTRACE err
 }
 
 @test "the manual lists exactly the options that are refused" {

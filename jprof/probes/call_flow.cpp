@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MIT
+// CALLTREE and CALLFLOW in one JVM: from the options to log-rt.
+#include "probes/call_flow.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <exception>
+#include <string_view>
+
+#include <engine.h>
+
+#include "jvm_facts.h"
+#include "jvmti_memory.h"
+#include "log_text.h"
+#include "messages.h"
+#include "name_logs.h"
+#include "probes/call_flow_events.h"
+#include "probes/embedded.h"
+#include "probes/own_tree.h"
+#include "probes/probe_class.h"
+#include "return_codes.h"
+#include "thread_ids.h"
+
+namespace pi::jprof {
+namespace {
+
+namespace callflow = pitrace::callflow;
+
+constexpr std::string_view tree_kind = "rt.1", unrecorded_kind = "unrecorded.1";
+
+// Exceptions (out of memory) are caught here: the caller is the JVM, which is C.
+template <class Action>
+void run(Action action) noexcept {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    say(std::string("call flow: ") + error.what());
+  }
+}
+
+callflow::Meter meter_of(const Options& options) {
+  switch (options.meter) {
+    case Options::Meter::raw_cycles:
+      return callflow::raw_cycles();
+    case Options::Meter::thread_clock:
+      return callflow::thread_clock();
+    case Options::Meter::none:
+      break;
+  }
+  return callflow::no_metrics();
+}
+
+// Removes the agent's work from a thread's tree. It has no callees, since its events are ignored.
+void remove_agents_work(callflow::TreeCopy& thread) {
+  std::vector<callflow::CallNode> kept;
+  std::vector<size_t> moved;  // new indices
+  for (auto& node : thread.nodes) {
+    moved.push_back(kept.size());
+    if (node.parent != callflow::no_parent) {
+      node.parent = moved[node.parent];
+      if (node.method == agents_work) {
+        kept[node.parent].callees -= node.calls;
+        continue;
+      }
+    }
+    kept.push_back(std::move(node));
+  }
+  thread.nodes = std::move(kept);
+}
+
+std::string time_text(std::time_t time) {
+  std::tm parts{};
+  char text[32];
+  ::gmtime_r(&time, &parts);
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+}  // namespace
+
+CallFlow& CallFlow::get() {
+  static CallFlow* const instance = new CallFlow;
+  return *instance;
+}
+
+void CallFlow::report(const std::string& text) const {
+  if (options_.verbose) say(text);
+}
+
+// ---- start ----
+
+Status CallFlow::start(JavaVM* vm, const Options& options) {
+  vm_ = vm;
+  options_ = options;
+  if (!options.method_events && embedded_transformer().empty())
+    return Error{no_events,
+                 "this JProf was built without ASM, which the probes of CALLTREE need: install "
+                 "libasm-java and build it again (scripts/install-deps java)"};
+  if (const auto opened = open_logs(); !opened) return opened;
+  return make_environment();
+}
+
+Status CallFlow::open_logs() {
+  const auto pid = static_cast<uint32_t>(::getpid());
+  const auto open = [&](LogFile& log, std::string_view kind) -> Status {
+    const auto opened = log.open(log_path(options_, std::string(kind).c_str(), pid));
+    return opened ? Status{} : Error{no_logs, opened.error().message};
+  };
+  const auto opened = open(tree_log_, tree_kind);
+  return opened ? open(unrecorded_log_, unrecorded_kind) : opened;
+}
+
+bool CallFlow::enable(jvmtiEvent event) {
+  return jvmti_->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr) == JVMTI_ERROR_NONE;
+}
+
+Status CallFlow::make_environment() {
+  void* environment = nullptr;
+  if (vm_->GetEnv(&environment, JVMTI_VERSION_1_2) != JNI_OK)
+    return Error{no_events, "this JVM has no JVMTI of version 1.2 or later"};
+  jvmti_ = static_cast<jvmtiEnv*>(environment);
+  jvmtiCapabilities wanted{};
+  if (options_.method_events)
+    MethodEvents::add_capabilities(wanted);
+  else
+    ClassProbes::add_capabilities(wanted);
+  const jvmtiEventCallbacks callbacks = call_flow_callbacks();
+  const bool able = jvmti_->AddCapabilities(&wanted) == JVMTI_ERROR_NONE &&
+                    jvmti_->SetEventCallbacks(&callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
+                    enable(JVMTI_EVENT_VM_INIT) && enable(JVMTI_EVENT_VM_DEATH) &&
+                    enable(JVMTI_EVENT_THREAD_END) && enable(JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+  mounts_ = able && virtual_threads_.prepare(jvmti_) &&
+            virtual_threads_.enable(jvmti_, call_flow_mount, call_flow_unmount);
+  if (able) return {};
+  jvmti_->DisposeEnvironment();
+  return Error{no_events, "this JVM does not let an agent add probes to classes"};
+}
+
+Status CallFlow::record(JNIEnv* jni) {
+  // Code that was generated before its event was enabled.
+  (void)jvmti_->GenerateEvents(JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+  if (options_.method_events) {
+    method_events_.prepare(vm_, methods_);
+    if (!MethodEvents::enable(jvmti_)) return Error{no_events, "this JVM has no events of methods"};
+  } else {
+    const auto prepared = class_probes_.prepare(jvmti_, jni, methods_);
+    if (!prepared) return prepared;
+    if (!enable(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK))
+      return Error{no_events, "this JVM does not report class files"};
+    class_probes_.instrument_loaded(jvmti_, jni);
+  }
+  callflow::Settings settings;
+  settings.meter = meter_of(options_);
+  return callflow::start(settings);
+}
+
+// ---- events ----
+
+void CallFlow::on_vm_init(JNIEnv* jni) noexcept {
+  run([&] {
+    const auto recording = record(jni);
+    if (recording)
+      report("call flow is recorded; log: '" + tree_log_.path() + "'");
+    else
+      say(recording.error().message + ". No call flow is recorded; the JVM continues");
+  });
+}
+
+void CallFlow::on_vm_death(JNIEnv* jni) noexcept {
+  run([&] {
+    if (!callflow::is_recording()) return;
+    callflow::stop();
+    write_logs(jni);
+  });
+}
+
+void CallFlow::on_thread_end(jthread thread) noexcept {
+  run([&] {
+    callflow::thread_ends(own_tree);
+    auto name = thread_name(vm_, jvmti_, thread);
+    // The launcher's thread, which was main, has this name while it waits for the others.
+    if (!name || *name == "DestroyJavaVM") return;
+    const std::lock_guard lock(mutex_);
+    ended_threads_[static_cast<uint32_t>(::gettid())] = std::move(*name);
+  });
+}
+
+void CallFlow::on_dynamic_code(const char* name, const void* address, jint size) noexcept {
+  if (name && size > 0 && std::string_view(name) == "Interpreter")
+    set_interpreter(address, static_cast<size_t>(size));
+}
+
+void CallFlow::on_class_file(JNIEnv* jni, jclass redefined, jobject loader, const char* name,
+                             std::span<const unsigned char> code, jint* new_size,
+                             unsigned char** new_code) noexcept {
+  run([&] {
+    class_probes_.on_class_file(jvmti_, jni, redefined, loader, name, code, new_size, new_code);
+  });
+}
+
+void CallFlow::on_method_entry(jmethodID method) noexcept {
+  run([&] { method_events_.on_entry(jvmti_, method); });
+}
+
+void CallFlow::on_method_exit(jmethodID method, bool by_exception) noexcept {
+  run([&] { method_events_.on_exit(jvmti_, method, by_exception); });
+}
+
+void CallFlow::on_mount() noexcept {
+  ++mount_count_;
+  run([] { begin_virtual_thread(); });
+}
+
+void CallFlow::on_unmount() noexcept {
+  end_virtual_thread();
+}
+
+// ---- logs ----
+
+void CallFlow::name_threads(JNIEnv* jni, callflow::Snapshot& snapshot) {
+  std::map<uint32_t, std::string> names;
+  jint count = 0;
+  JvmtiMemory<jthread> threads(jvmti_);
+  const auto ids = ThreadIds::of_this_jvm(jni);
+  if (!ids || jvmti_->GetAllThreads(&count, threads.place()) != JVMTI_ERROR_NONE) count = 0;
+  for (jint i = 0; i < count; ++i) {
+    const jthread thread = threads.get()[i];
+    const auto tid = ids->find(jni, thread);
+    if (auto name = tid ? thread_name(vm_, jvmti_, thread) : std::nullopt)
+      names[*tid] = std::move(*name);
+    jni->DeleteLocalRef(thread);
+  }
+  const std::lock_guard lock(mutex_);
+  for (auto& thread : snapshot.threads) {
+    const auto& known = thread.ended ? ended_threads_ : names;
+    if (const auto found = known.find(thread.tid); found != known.end())
+      thread.name = thread_log_name(found->second);
+  }
+}
+
+std::string CallFlow::heading() const {
+  std::string text = " JProf " JPROF_VERSION " JVMTI" +
+                     std::string(options_.method_events ? ", events of the JVM" : "") +
+                     "\n JVM :: " + jvm_name(jvmti_) +
+                     "\n Written :: " + time_text(std::time(nullptr)) +
+                     "\n Process_Number_ID=" + std::to_string(::getpid()) + "\n";
+  if (!options_.method_events)
+    text += " Calls of other code :: '" + unrecorded_log_.path() + "' lists what has no probes\n";
+  if (mount_count_ > 0)
+    text += " Virtual threads :: their calls are not recorded; they were mounted " +
+            std::to_string(mount_count_) + " times\n";
+  return text;
+}
+
+void CallFlow::write_logs(JNIEnv* jni) {
+  auto snapshot = callflow::take_snapshot({});
+  for (auto& thread : snapshot.threads) remove_agents_work(thread);
+  name_threads(jni, snapshot);
+  callflow::ReportSettings settings;
+  settings.heading = heading();
+  settings.types = options_.method_types;
+  settings.legend = options_.legend;
+  const auto name_of = [this](uint64_t method) { return methods_.name(method); };
+  const auto append = [](LogFile& log, const std::string& text) {
+    if (const int error = log.append(text); error != 0)
+      say("cannot write '" + log.path() + "': " + std::generic_category().message(error));
+    log.close();
+  };
+  append(tree_log_, callflow::log_rt(snapshot, settings, name_of));
+  if (!options_.method_events) class_probes_.list_unmodifiable(jvmti_, jni);
+  append(unrecorded_log_, methods_.unrecorded());
+  report("the JVM ends; log: '" + tree_log_.path() + "'");
+}
+
+}  // namespace pi::jprof

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// CALLTREE and CALLFLOW in one JVM: from the options to log-rt.
+#ifndef PI_JPROF_CALL_FLOW_H
+#define PI_JPROF_CALL_FLOW_H
+
+#include <jvmti.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include <pi/result.h>
+#include <report.h>
+#include <snapshot.h>
+
+#include "log_file.h"
+#include "options.h"
+#include "probes/class_probes.h"
+#include "probes/method_events.h"
+#include "probes/method_list.h"
+#include "virtual_threads.h"
+
+namespace pi::jprof {
+
+class CallFlow {
+ public:
+  // That of this process. Never destroyed, since events may come until the process ends.
+  static CallFlow& get();
+
+  // Before the JVM has initialised.
+  Status start(JavaVM* vm, const Options& options);
+
+  // Events, from any thread. They do not throw.
+  void on_vm_init(JNIEnv* jni) noexcept;
+  void on_vm_death(JNIEnv* jni) noexcept;
+  void on_thread_end(jthread thread) noexcept;
+  void on_dynamic_code(const char* name, const void* address, jint size) noexcept;
+  void on_class_file(JNIEnv* jni, jclass redefined, jobject loader, const char* name,
+                     std::span<const unsigned char> code, jint* new_size,
+                     unsigned char** new_code) noexcept;
+  void on_method_entry(jmethodID method) noexcept;
+  void on_method_exit(jmethodID method, bool by_exception) noexcept;
+  void on_mount() noexcept;
+  void on_unmount() noexcept;
+
+ private:
+  Status open_logs();
+  Status make_environment();
+  Status record(JNIEnv* jni);
+  bool enable(jvmtiEvent event);
+  void write_logs(JNIEnv* jni);
+  void name_threads(JNIEnv* jni, pitrace::callflow::Snapshot& snapshot);
+  std::string heading() const;
+  void report(const std::string& text) const;
+
+  JavaVM* vm_ = nullptr;
+  jvmtiEnv* jvmti_ = nullptr;
+  Options options_;
+  MethodList methods_;
+  ClassProbes class_probes_;
+  MethodEvents method_events_;
+  VirtualThreads virtual_threads_;
+  bool mounts_ = false;  // the JVM has virtual threads
+  std::atomic<uint64_t> mount_count_ = 0;
+  std::mutex mutex_;
+  std::map<uint32_t, std::string> ended_threads_;  // names by kernel id
+  LogFile tree_log_;
+  LogFile unrecorded_log_;
+};
+
+}  // namespace pi::jprof
+
+#endif  // PI_JPROF_CALL_FLOW_H

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// The methods of a recording by number, and what is not recorded.
+#ifndef PI_JPROF_METHOD_LIST_H
+#define PI_JPROF_METHOD_LIST_H
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace pi::jprof {
+
+// Thread-safe. Names are the JVM's: modified UTF-8.
+class MethodList {
+ public:
+  // Numbers start at 1.
+  uint32_t add(std::string_view method);
+  std::string name(uint64_t number) const;
+
+  // The calls of a method, or of the methods of a class, are not all recorded.
+  void report(std::string_view what, std::string_view why);
+  // Lines "WHAT: WHY" in the order of WHAT.
+  std::string unrecorded() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::deque<std::string> names_;
+  std::map<std::string, std::string> unrecorded_;
+};
+
+}  // namespace pi::jprof
+
+#endif  // PI_JPROF_METHOD_LIST_H

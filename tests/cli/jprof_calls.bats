@@ -1,0 +1,142 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# CALLTREE of JProf in real Java virtual machines: calls are counted exactly, and the program stays as it is.
+
+setup() {
+  agent=$BUILD_DIR/lib/libjprof.so
+  classes=$BUILD_DIR/tests/java
+  if ! command -v java >/dev/null || [ ! -e "$agent" ]; then skip "needs a JDK"; fi
+  ! readelf -d "$agent" | grep -qE 'NEEDED.*lib(a|t|ub)san' || skip "needs a build without sanitizers"
+  [[ $BATS_TEST_DESCRIPTION == *JVMTI* || -s $BUILD_DIR/jprof/java/transformer.pack ]] || skip "needs libasm-java"
+  cd "$BATS_TEST_TMPDIR" || return
+  unset JPROFOPTS jprofopts JAVA_TOOL_OPTIONS _JAVA_OPTIONS
+}
+
+# calls ARGUMENT...: Calls without JProf, then with it; its output, exit status and exceptions must be the same.
+# The options of the agent are in options, those of the JVM in jvm.
+jvm=() options=''
+calls() {
+  local plain=0 probed=0
+  java "${jvm[@]}" -cp "$classes" Calls "$@" >plain.out 2>plain.err || plain=$?
+  java "${jvm[@]}" -agentpath:"$agent=calltree,start,nopidx$options" -cp "$classes" Calls "$@" >out 2>err || probed=$?
+  cat err
+  diff plain.out out
+  diff plain.err err
+  [ "$plain" -eq "$probed" ]
+}
+
+# sums LOG ROOT: the methods below the first method whose name begins with ROOT, with the sum of their calls.
+sums() {
+  awk -v root="$2" '
+    $1 !~ /^[0-9]+$/ || NF < 4 { next }
+    { name = $NF; sub(/^[A-Za-z]:/, "", name) }
+    inside && $1 <= level { exit }
+    !inside && index(name, root) == 1 { inside = 1; level = $1 + 0 }
+    inside { calls[name] += $2 }
+    END { for (name in calls) if (calls[name] > 0) print name, calls[name] }' "$1" | LC_ALL=C sort
+}
+
+# has METHOD NUMBER...: the calls of methods of Calls in the file counted.
+has() {
+  while (($#)); do
+    grep -qxF "Calls$1 $2" counted || {
+      echo "Calls$1: expected $2, found: $(grep -F "Calls$1 " counted)"
+      return 1
+    }
+    shift 2
+  done
+}
+
+# shellcheck disable=SC2016 # a dollar is part of the names of Java classes
+@test "calls are exact: recursion, exceptions, constructors, generics, lambdas, monitors, with the JIT" {
+  calls 300
+  sums log-rt.1 'Calls.second(' >counted
+  has '.second()V' 1 '.fibonacci(I)I' 1973 '.isEven(I)Z' 11 '.isOdd(I)Z' 10 '.fail(I)V' 60 '.locked(I)I' 11
+  has '$Square.area()Ljava/lang/Integer;' 10 '$Square.area()Ljava/lang/Number;' 10 '$Shape.twice()D' 10
+  has '.lambda$lambdas$0(I)I' 100 '.twice(I)I' 100
+  # Twenty objects and one by this(); an odd one fails in super(), the thirteenth before it.
+  has '$Derived.<init>(I)V' 21 '$Derived.<init>()V' 1 '$Derived.check(I)Z' 21 '$Base.<init>(I)V' 20 '.after()V' 20
+  # Each thread is one tree.
+  for i in 0 1 2 3 4 5 6 7; do
+    awk -v name="_worker-$i" '$1 == 0 { inside = $NF ~ name "$" } inside && $NF ~ /Calls.after\(\)V$/ { n += $2 } END { exit n != 1000 }' log-rt.1
+  done
+  grep -qE '^ +0 .*_main$' log-rt.1
+  # Interpreted first, then compiled.
+  grep -q ' i:Calls.fibonacci' log-rt.1
+  grep -q ' j:Calls.fibonacci' log-rt.1
+  # A stack overflow unwinds thousands of frames.
+  [ "$(grep -c ':Calls.deep(I)V$' log-rt.1)" -gt 100 ]
+  grep -E "^ +[0-9]+ +1 .*:Calls.threads" log-rt.1
+  # Neither the transformer nor ASM appears.
+  grep -E ' [A-Za-z]:(pitrace|org/objectweb)/' log-rt.1 && return 1
+  true
+}
+
+@test "all counts equal those of the JVM's own events, and what is not counted is listed (JVMTI and probes)" {
+  [ -s "$BUILD_DIR/jprof/java/transformer.pack" ] || skip "needs libasm-java"
+  jvm=(-Xint)
+  calls 2
+  options=,events=jvmti,logprefix=events calls 2
+  sums log-rt.1 'Calls.second(' >probes
+  sums events-rt.1 'Calls.second(' >events
+  [ "$(wc -l <probes)" -gt 200 ]
+  [ "$(comm -23 probes events | wc -l)" -eq 0 ]
+  # Hidden classes have other names in each run.
+  comm -13 probes events | sed 's/ [0-9]*$//' | grep -vE '[$]Lambda|LambdaForm' >missing
+  cat missing
+  [ -s missing ]
+  while read -r method; do grep -qF "$method: " log-unrecorded.1; done <missing
+  grep -q '/LambdaForm.*: hidden' log-unrecorded.1
+}
+
+@test "exit and SIGTERM write the log; metrics are measured for each method" {
+  options=,metrics=raw_cycles calls 1 exit
+  grep -q 'Calls.threads' log-rt.1
+  grep -q 'BASE and DELTA :: RAW_CYCLES' log-rt.1
+  rm log-*
+  java -agentpath:"$agent=calltree,start,callflow,nolegend,nomethodtypes,nopidx" -cp "$classes" Calls 1 wait >out 2>err &
+  pid=$!
+  until grep -q ready out; do
+    kill -0 "$pid"
+    sleep 0.1
+  done
+  kill "$pid"
+  wait "$pid" || status=$?
+  [ "${status:-0}" -eq 143 ]
+  grep -q 'THREAD_CLOCK, nanoseconds' log-rt.1
+  grep -qE '^ +2 .* Calls.second' log-rt.1
+  grep -q 'Method types ::' log-rt.1 && return 1
+  true
+}
+
+@test "an exception that ends the program is unchanged; probes pass -Xcheck:jni and the verifier for all classes" {
+  jvm=(-Xcheck:jni -XX:+UnlockDiagnosticVMOptions -XX:+BytecodeVerificationLocal -XX:+BytecodeVerificationRemote)
+  calls 2 throw
+  grep -q 'Calls.second' log-rt.1
+  grep -E 'refuses|failed' log-unrecorded.1 && return 1
+  true
+}
+
+@test "wrong options of call flow stop the JVM, and name the right ones" {
+  run java -agentpath:"$agent=calltree,start,metrics=fuel" -version
+  [ "$status" -ne 0 ]
+  [[ $output == *"METRICS=fuel: the values are NONE, RAW_CYCLES, THREAD_CLOCK"* ]]
+  run java -agentpath:"$agent=calltree" -version
+  [ "$status" -ne 0 ]
+  [[ $output == *"CALLTREE records nothing without START"* ]]
+}
+
+# bats test_tags=long
+@test "Runtime.halt() writes the log" {
+  calls 1 halt
+  grep -q 'Calls.threads' log-rt.1
+}
+
+# bats test_tags=long
+@test "javac with probes in all of its classes writes the same class files" {
+  mkdir plain probed
+  javac -d plain "$SOURCE_DIR"/tests/java/Calls.java
+  javac -J-agentpath:"$agent=calltree,start,nopidx" -d probed "$SOURCE_DIR"/tests/java/Calls.java
+  diff -r plain probed
+  grep -q 'com/sun/tools/javac/main/JavaCompiler.compile' log-rt.1
+}
