@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Shared by ddq, tinstall and tuninstall: whether the pitrace module is loaded, and which processes use it. Sourced.
+# Shared by ddq, tinstall and tuninstall: whether the pitrace module is loaded, and which processes use it. Sourced, after
+# lib.sh.
 
 driver_state=/sys/module/pitrace
 driver_device=/dev/pitrace

@@ -77,6 +77,8 @@ setup() {
 
 @test "control characters in names of processes that use the driver are shown as numbers" {
   cd "$BATS_TEST_TMPDIR"
+  # shellcheck source=scripts/lib.sh
+  source "$SOURCE_DIR/scripts/lib.sh"
   # shellcheck source=scripts/driver.sh
   source "$SOURCE_DIR/scripts/driver.sh"
   # shellcheck disable=SC2034 # driver_users reads it

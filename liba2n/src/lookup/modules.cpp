@@ -102,6 +102,7 @@ void Modules::describe(const LoadedModule& module) {
 
 LoadedModule Modules::load_file(const ModuleRequest& request) {
   Notes notes;
+  notes.set_max_level(A2N_MESSAGES_INFO);
   LoadedModule loaded;
   if (saved_) {
     loaded = saved_->get(request, notes);
@@ -115,7 +116,11 @@ LoadedModule Modules::load_file(const ModuleRequest& request) {
   loaded.path = request.path;
   loaded.inode = request.inode;
   loaded.notes.clear();
-  for (size_t i = 0; i < notes.size(); ++i) loaded.notes.emplace_back(notes.get(i));
+  for (size_t i = 0; i < notes.size(); ++i)
+    if (notes.level(i) == A2N_MESSAGES_INFO)
+      notes_.add(notes.get(i), A2N_MESSAGES_INFO);
+    else
+      loaded.notes.emplace_back(notes.get(i));
   return loaded;
 }
 
