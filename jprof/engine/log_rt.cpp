@@ -23,7 +23,7 @@ constexpr Label common_labels[] = {
     {"CEE", "Calls from this method (callees)"},
 };
 constexpr Label metric_labels[] = {
-    {"BASE", "Metric observed, callees excluded, calibrated"},
+    {"BASE", "Metric observed, callees excluded"},
     {"DELTA", "What calibration has subtracted from BASE"},
     {"DS", "Dispatches observed"},
     {"IN", "Interrupts observed"},
@@ -98,7 +98,7 @@ class LogRt {
     else if (column.kind == Column::Kind::difference)
       text_ += metric.name + " - " + snapshot_.metrics[column.other].name;
     else
-      text_ += metric.unit + ", callees excluded, calibrated";
+      text_ += metric.unit + ", callees excluded";
     if (column.digits) text_ += ", " + std::to_string(column.digits) + " digits dropped";
     text_ += '\n';
   }
@@ -107,7 +107,7 @@ class LogRt {
     for (size_t i = 0; i < snapshot_.metrics.size(); ++i) {
       text_ += " Calibration :: " + snapshot_.metrics[i].name + ": ";
       if (!snapshot_.calibrated) {
-        text_ += "off\n";
+        text_ += "off; BASE contains a part of the cost of the probes of each call\n";
         continue;
       }
       char line[160];

@@ -254,7 +254,11 @@ std::string CallFlow::heading() const {
 }
 
 void CallFlow::write_logs(JNIEnv* jni) {
-  auto snapshot = callflow::take_snapshot({});
+  // Without a trainer for Java the smallest difference of a sequence can be what a method itself
+  // takes: that of a method alone in its sequence would be subtracted from it.
+  callflow::Calibration calibration;
+  calibration.on = false;
+  auto snapshot = callflow::take_snapshot(calibration);
   for (auto& thread : snapshot.threads) remove_agents_work(thread);
   name_threads(jni, snapshot);
   callflow::ReportSettings settings;

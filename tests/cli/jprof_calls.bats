@@ -93,6 +93,8 @@ has() {
   options=,metrics=raw_cycles calls 1 exit
   grep -q 'Calls.threads' log-rt.1
   grep -q 'BASE and DELTA :: RAW_CYCLES' log-rt.1
+  # Nothing is subtracted without a trainer: it would be the cost of methods that are alone in their sequence.
+  grep -q 'Calibration :: RAW_CYCLES: off' log-rt.1
   rm log-*
   java -agentpath:"$agent=calltree,start,callflow,nolegend,nomethodtypes,nopidx" -cp "$classes" Calls 1 wait >out 2>err &
   pid=$!
