@@ -45,7 +45,7 @@ void write_in_copy() {
     ::sigemptyset(&all);
     ::sigprocmask(SIG_SETMASK, &all, nullptr);
     ::alarm(copy_timeout_seconds);
-    const pitrace::callflow::Ignored ignored(this_thread());
+    const pi::callflow::Ignored ignored(this_thread());
     session->end_in_copy();
     end_process(0);
   }

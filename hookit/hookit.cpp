@@ -64,7 +64,7 @@ void begin_process() {
 }
 
 [[gnu::constructor]] void at_start() {
-  const pitrace::callflow::Ignored ignored(this_thread());
+  const pi::callflow::Ignored ignored(this_thread());
   begin_process();
 }
 

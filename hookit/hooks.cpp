@@ -7,9 +7,9 @@
 
 #include <atomic>
 
-using pitrace::callflow::ThreadTree;
-using pitrace::callflow::Transition;
-using pitrace::callflow::Type;
+using pi::callflow::ThreadTree;
+using pi::callflow::Transition;
+using pi::callflow::Type;
 
 namespace pi::hookit {
 namespace {
@@ -21,14 +21,14 @@ __attribute__((tls_model("initial-exec"))) thread_local ThreadTree* my_tree = nu
 void ignore(void*, void*, void*) {}
 
 void enter_engine(void* function, void* stack, void* pc) {
-  pitrace::callflow::enter(my_tree, reinterpret_cast<uintptr_t>(function), Type::c_function,
-                           {reinterpret_cast<uintptr_t>(stack), reinterpret_cast<uintptr_t>(pc)});
+  pi::callflow::enter(my_tree, reinterpret_cast<uintptr_t>(function), Type::c_function,
+                      {reinterpret_cast<uintptr_t>(stack), reinterpret_cast<uintptr_t>(pc)});
 }
 
 void leave_engine(void* function, void* stack, void* pc) {
-  pitrace::callflow::leave(my_tree, reinterpret_cast<uintptr_t>(function), Type::c_function,
-                           Transition::exit,
-                           {reinterpret_cast<uintptr_t>(stack), reinterpret_cast<uintptr_t>(pc)});
+  pi::callflow::leave(my_tree, reinterpret_cast<uintptr_t>(function), Type::c_function,
+                      Transition::exit,
+                      {reinterpret_cast<uintptr_t>(stack), reinterpret_cast<uintptr_t>(pc)});
 }
 
 std::atomic<Hook> enter_hook = ignore;

@@ -11,7 +11,7 @@ namespace pi::hookit {
 using Hook = void (*)(void* function, void* stack, void* pc);
 
 // The calling thread's pointer for the engine.
-pitrace::callflow::ThreadTree*& this_thread();
+pi::callflow::ThreadTree*& this_thread();
 
 // From now on the hooks call these functions, or the engine. At first they do nothing.
 void set_hooks(Hook enter, Hook leave);

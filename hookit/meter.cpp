@@ -9,7 +9,7 @@
 namespace pi::hookit {
 namespace {
 
-namespace callflow = pitrace::callflow;
+namespace callflow = pi::callflow;
 using Kind = callflow::Column::Kind;
 
 constexpr const char* insts = "PTT_INSTS";

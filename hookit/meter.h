@@ -14,8 +14,8 @@
 namespace pi::hookit {
 
 struct ChosenMeter {
-  pitrace::callflow::Meter meter;
-  std::vector<pitrace::callflow::Column> columns;
+  pi::callflow::Meter meter;
+  std::vector<pi::callflow::Column> columns;
   std::string note;  // what is measured otherwise than the names say, or left out; or empty
 };
 

@@ -24,7 +24,7 @@
 namespace pi::hookit {
 namespace {
 
-namespace callflow = pitrace::callflow;
+namespace callflow = pi::callflow;
 
 Session* session = nullptr;
 pthread_key_t thread_end;  // its destructor runs when a thread ends

@@ -49,11 +49,11 @@ class Session {
   Status begin();
   Status load_minima();
   void train();
-  pitrace::callflow::Settings settings() const;
+  pi::callflow::Settings settings() const;
   Status open_events();
   Status write();
-  Status write_tree(const pitrace::callflow::Snapshot& snapshot);
-  Status write_events(const pitrace::callflow::Snapshot& snapshot);
+  Status write_tree(const pi::callflow::Snapshot& snapshot);
+  Status write_events(const pi::callflow::Snapshot& snapshot);
   int report(const Status& status) const;
 
   const Options options_;
@@ -62,7 +62,7 @@ class Session {
   bool recording_ = false;
   unsigned number_ = 1;  // of the next log
   ChosenMeter meter_;
-  pitrace::callflow::Calibration calibration_;
+  pi::callflow::Calibration calibration_;
   UniqueFd events_;
 };
 

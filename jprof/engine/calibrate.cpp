@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 namespace {
 
 // How similar two sequences are: 2 if only the types before and after differ, 1 if the transitions
@@ -130,4 +130,4 @@ std::vector<ErrorBound> error_bounds(const std::vector<SequenceReport>& sequence
   return bounds;
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

@@ -9,7 +9,7 @@
 
 #include "snapshot.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 // The differences of one sequence and metric, of all threads.
 struct Observed {
@@ -28,6 +28,6 @@ std::vector<SequenceReport> calibrate(const AllObserved& observed,
 
 std::vector<ErrorBound> error_bounds(const std::vector<SequenceReport>& sequences, size_t metrics);
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_CALIBRATE_H

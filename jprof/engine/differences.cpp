@@ -5,7 +5,7 @@
 
 #include "recording.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
@@ -48,4 +48,4 @@ void Differences::move_origin(uint64_t difference) {
   width_bits.store(new_bits, relaxed);
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

@@ -13,7 +13,7 @@
 #include "probes.h"
 #include "session.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 constinit State state;
 constinit ThreadTree ignored_thread{.inside = not_recorded};
@@ -108,4 +108,4 @@ Ignored::~Ignored() {
   mine_ = before_;
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

@@ -21,7 +21,7 @@
 #include "meter.h"
 #include "types.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 // What the engine knows about a thread: its stack and its tree. It belongs to the engine and exists
 // until the process ends; each thread keeps one pointer to its own, null at first:
@@ -119,6 +119,6 @@ class Ignored {
   ThreadTree* const before_;
 };
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_ENGINE_H

@@ -10,7 +10,7 @@
 
 #include "memory.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 bool EventBuffer::open(int file, uint32_t tid, size_t metrics) {
   block_ = static_cast<char*>(map_pages(block_bytes));
@@ -48,4 +48,4 @@ void EventBuffer::close() {
   block_ = nullptr;
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

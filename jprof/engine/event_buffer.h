@@ -10,7 +10,7 @@
 
 #include "types.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 struct EventHead {
   uint64_t method;
@@ -57,6 +57,6 @@ class EventBuffer {
   std::atomic<uint64_t> lost_;  // events that could not be written
 };
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_EVENT_BUFFER_H

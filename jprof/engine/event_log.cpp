@@ -14,7 +14,7 @@
 #include "method_names.h"
 #include "session.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 namespace {
 
 constexpr size_t flush_bytes = 1 << 20;
@@ -156,4 +156,4 @@ pi::Status log_gen(int events, int out, const Snapshot& snapshot, const Calibrat
   return LogGen(out, snapshot, calibration, settings, name_of).write(events);
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

@@ -8,7 +8,7 @@
 
 #include "report.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 // Appends to the file of events what threads have not yet written. After stop(), when no other
 // thread is inside an event.
@@ -24,6 +24,6 @@ void flush_event_log();
 pi::Status log_gen(int events, int out, const Snapshot& snapshot, const Calibration& calibration,
                    const ReportSettings& settings, const NameOf& name_of);
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_EVENT_LOG_H

@@ -5,7 +5,7 @@
 #include "method_names.h"
 #include "report.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 namespace {
 
 // ';' separates frames.
@@ -38,4 +38,4 @@ std::string folded(const Snapshot& snapshot, size_t metric, const NameOf& name_o
   return text;
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

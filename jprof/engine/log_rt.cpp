@@ -5,7 +5,7 @@
 #include "method_names.h"
 #include "report.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 namespace {
 
 constexpr size_t level_width = 4;
@@ -236,4 +236,4 @@ std::string log_rt(const Snapshot& snapshot, const ReportSettings& settings,
   return LogRt(snapshot, settings, name_of).write();
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

@@ -5,7 +5,7 @@
 #include "method_names.h"
 #include "report.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 namespace {
 
 class JsonWriter {
@@ -213,4 +213,4 @@ std::string log_rt_json(const Snapshot& snapshot, const NameOf& name_of) {
   return json.finish();
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 void* map_pages(size_t bytes) {
   const int error = errno;
@@ -44,4 +44,4 @@ void Arena::release() {
   }
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 // Zeroed pages that the kernel provides when they are touched; null if there are none. Keeps errno.
 void* map_pages(size_t bytes);
@@ -28,6 +28,6 @@ class Arena {
   Chunk* newest_ = nullptr;
 };
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_MEMORY_H

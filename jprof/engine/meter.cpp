@@ -2,7 +2,7 @@
 // What is measured at each event.
 #include "meter.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 Meter no_metrics() {
   return {};
@@ -16,4 +16,4 @@ Meter thread_clock() {
   return {MeterKind::thread_clock, {{"THREAD_CLOCK", "nanoseconds"}}, nullptr, nullptr};
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

@@ -9,7 +9,7 @@
 
 #include <pitrace/ptt_data.h>
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 enum class MeterKind : uint8_t {
   none,                   // calls only
@@ -45,6 +45,6 @@ Meter no_metrics();
 Meter raw_cycles();
 Meter thread_clock();
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_METER_H

@@ -11,7 +11,7 @@
 
 #include "meter.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 // The function of the kinds with a reader, and how many values it reads; set before their probes.
 extern std::atomic<Reader> meter_reader;
@@ -65,6 +65,6 @@ struct ReadByFunctionAndCycles {
   }
 };
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_METER_READS_H

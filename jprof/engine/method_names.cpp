@@ -7,7 +7,7 @@
 
 #include <pi/printable.h>
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 const std::string& MethodNames::of(uint64_t method) {
   const auto [place, is_new] = names_.try_emplace(method);
@@ -29,4 +29,4 @@ void append_number(std::string& text, int64_t value, size_t width) {
   text.append(digits, size);
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

@@ -8,7 +8,7 @@
 
 #include "report.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 class MethodNames {
  public:
@@ -28,6 +28,6 @@ std::string thread_label(const TreeCopy& thread);
 // Appends the number, right-aligned to at least width characters.
 void append_number(std::string& text, int64_t value, size_t width);
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_METHOD_NAMES_H

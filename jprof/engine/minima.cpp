@@ -11,7 +11,7 @@
 
 #include <pi/files.h>
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 namespace {
 
 constexpr std::string_view format_line = "# pitrace call-flow minima 1";
@@ -123,4 +123,4 @@ pi::Result<Minima> read_minima(const std::string& path) {
   return minima;
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

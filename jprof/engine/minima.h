@@ -23,7 +23,7 @@
 
 #include "types.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 // After so many observations a sequence's minimum counts as known.
 constexpr uint64_t settled_after = 32;
@@ -52,6 +52,6 @@ std::string minima_text(const Minima& minima);
 // Reads a file. The error's code is an error number.
 pi::Result<Minima> read_minima(const std::string& path);
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_MINIMA_H

@@ -6,7 +6,7 @@
 #include "session.h"
 #include "thread_tree.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 std::atomic<Reader> meter_reader = nullptr;
 
@@ -93,4 +93,4 @@ Probes probes_of(MeterKind kind) {
   return no_probes();
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

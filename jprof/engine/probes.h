@@ -9,7 +9,7 @@
 
 #include "engine.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 struct Probes {
   EnterProbe enter;
@@ -19,6 +19,6 @@ struct Probes {
 Probes probes_of(MeterKind kind);
 Probes no_probes();
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_PROBES_H

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <new>
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
@@ -310,4 +310,4 @@ bool Recording::grow_table() {
   return true;
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

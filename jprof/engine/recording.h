@@ -14,7 +14,7 @@
 #include "memory.h"
 #include "types.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 using Count = std::atomic<uint64_t>;
 
@@ -169,6 +169,6 @@ class Recording {
   uint64_t difference_[max_metrics];  // of the last event
 };
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_RECORDING_H

@@ -10,7 +10,7 @@
 
 #include "snapshot.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 // The name of a method, without its type's letter. Called once for each method of a report.
 using NameOf = std::function<std::string(uint64_t method)>;
@@ -43,6 +43,6 @@ std::string log_rt_json(const Snapshot& snapshot, const NameOf& name_of);
 // One line for each node, "THREAD;A;B;C VALUE": calls without metrics, else BASE of a metric.
 std::string folded(const Snapshot& snapshot, size_t metric, const NameOf& name_of);
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_REPORT_H

@@ -10,7 +10,7 @@
 #include "engine.h"
 #include "thread_tree.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 // Settings of one start(). Constant, and never freed: a thread may read it at any time.
 struct Session {
@@ -31,6 +31,6 @@ struct State {
 
 extern State state;
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_SESSION_H

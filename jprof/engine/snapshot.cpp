@@ -10,7 +10,7 @@
 #include "calibrate.h"
 #include "session.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
@@ -234,4 +234,4 @@ Minima observed_minima(const Snapshot& snapshot, const Minima& stored) {
   return minima;
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

@@ -22,7 +22,7 @@
 #include "minima.h"
 #include "types.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 constexpr size_t no_parent = SIZE_MAX;
 
@@ -108,6 +108,6 @@ Snapshot take_snapshot(const Calibration& calibration);
 // The minima of the snapshot's recording, with the stored ones: to be stored.
 Minima observed_minima(const Snapshot& snapshot, const Minima& stored);
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_SNAPSHOT_H

@@ -10,7 +10,7 @@
 
 #include "session.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
@@ -118,4 +118,4 @@ ThreadTree* prepare(ThreadTree*& mine, uintptr_t frame, MeterKind kind) {
   return tree->mine ? tree : nullptr;
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

@@ -8,7 +8,7 @@
 
 #include "recording.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 struct ThreadTree {
   // The frame address of the event that runs, not_recorded, or 0. The thread's own signal handlers
@@ -35,6 +35,6 @@ extern ThreadTree ignored_thread;
 // after start() and reset(). frame: the event's frame address. Null: the event is not recorded.
 ThreadTree* prepare(ThreadTree*& mine, uintptr_t frame, MeterKind kind);
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_THREAD_TREE_H

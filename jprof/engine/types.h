@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 // What runs a method at the moment of an event. The overhead of a probe depends on it, so it
 // selects what calibration subtracts. Java distinguishes static methods, whose glue code passes no
@@ -75,6 +75,6 @@ constexpr Sequence sequence_at(size_t index) {
   return s;
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_TYPES_H

@@ -26,7 +26,7 @@
 namespace pi::jprof {
 namespace {
 
-namespace callflow = pitrace::callflow;
+namespace callflow = pi::callflow;
 
 constexpr std::string_view tree_kind = "rt.1", unrecorded_kind = "unrecorded.1";
 

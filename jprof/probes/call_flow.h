@@ -52,7 +52,7 @@ class CallFlow {
   Status record(JNIEnv* jni);
   bool enable(jvmtiEvent event);
   void write_logs(JNIEnv* jni);
-  void name_threads(JNIEnv* jni, pitrace::callflow::Snapshot& snapshot);
+  void name_threads(JNIEnv* jni, pi::callflow::Snapshot& snapshot);
   std::string heading() const;
   void report(const std::string& text) const;
 

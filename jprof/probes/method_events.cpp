@@ -8,7 +8,7 @@
 namespace pi::jprof {
 namespace {
 
-namespace callflow = pitrace::callflow;
+namespace callflow = pi::callflow;
 using callflow::Transition;
 using callflow::Type;
 

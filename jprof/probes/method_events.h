@@ -28,7 +28,7 @@ class MethodEvents {
  private:
   struct Known {
     uint32_t number;
-    pitrace::callflow::Type type;
+    pi::callflow::Type type;
   };
 
   Known find(jvmtiEnv* jvmti, jmethodID method);

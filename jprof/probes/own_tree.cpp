@@ -5,7 +5,7 @@
 namespace pi::jprof {
 namespace {
 
-namespace callflow = pitrace::callflow;
+namespace callflow = pi::callflow;
 
 thread_local unsigned works __attribute__((tls_model("initial-exec")));
 thread_local callflow::Ignored* virtual_thread __attribute__((tls_model("initial-exec")));

@@ -10,7 +10,7 @@
 namespace pi::jprof {
 
 // Small: a JVM refuses an agent with a large initial-exec object.
-extern constinit thread_local pitrace::callflow::ThreadTree* own_tree
+extern constinit thread_local pi::callflow::ThreadTree* own_tree
     __attribute__((tls_model("initial-exec")));
 
 // The number of the method that stands for the agent's own work. Reports do not contain it.
@@ -29,7 +29,7 @@ class AgentWork {
   static bool is_running();
 
  private:
-  std::optional<pitrace::callflow::Ignored> ignored_;
+  std::optional<pi::callflow::Ignored> ignored_;
 };
 
 // The calling thread begins or ends to carry a virtual thread, whose events are ignored.

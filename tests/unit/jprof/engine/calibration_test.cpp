@@ -6,7 +6,7 @@
 
 #include "fake_program.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 namespace {
 
 class Calibrated : public testing::Test {
@@ -197,4 +197,4 @@ TEST_F(Calibrated, EventsWithoutAValueAreCountedAndChargeNothing) {
 }
 
 }  // namespace
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

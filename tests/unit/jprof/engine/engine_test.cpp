@@ -12,7 +12,7 @@
 
 #include "fake_program.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 namespace {
 
 class CallFlowEngine : public testing::Test {
@@ -415,4 +415,4 @@ TEST_F(CallFlowEngine, SettingsThatCannotBeMeasuredAreRefused) {
 }
 
 }  // namespace
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

@@ -13,7 +13,7 @@
 #include "engine.h"
 #include "snapshot.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 
 inline thread_local ThreadTree* my_tree = nullptr;
 
@@ -122,6 +122,6 @@ inline std::map<uint64_t, int64_t> sums(const Snapshot& snapshot, size_t metric 
   return all;
 }
 
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
 
 #endif  // PI_TESTS_FAKE_PROGRAM_H

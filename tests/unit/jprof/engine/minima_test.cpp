@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 namespace {
 
 constexpr Sequence leaf = {Type::jitted, Transition::entry, Type::native_static,
@@ -59,4 +59,4 @@ TEST(Minima, AFileThatDoesNotExistIsReported) {
 }
 
 }  // namespace
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow

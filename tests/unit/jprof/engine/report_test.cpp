@@ -15,7 +15,7 @@
 #include "event_log.h"
 #include "fake_program.h"
 
-namespace pitrace::callflow {
+namespace pi::callflow {
 namespace {
 
 using testing::HasSubstr;
@@ -237,4 +237,4 @@ TEST_F(LogGen, ADamagedEndIsReportedAndTheRestIsKept) {
 }
 
 }  // namespace
-}  // namespace pitrace::callflow
+}  // namespace pi::callflow
