@@ -32,12 +32,13 @@ constexpr int fatal_signals[] = {SIGHUP, SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIG
   for (;;) ::syscall(SYS_exit_group, status);
 }
 
-// The signal may have come while the process was inside malloc() or held another lock, so the logs
+// A signal may have come while the process was inside malloc() or held another lock, so the logs
 // are written by a copy of it, which gets a limited time.
 void write_in_copy() {
   static std::atomic_flag done;
   Session* session = Session::get();
-  if (!session || done.test_and_set()) return;
+  // A child of vfork() has its parent's memory.
+  if (!session || !session->is_of_this_process() || done.test_and_set()) return;
   const pid_t copy = ::_Fork();
   if (copy == 0) {
     ::signal(SIGALRM, SIG_DFL);
@@ -98,8 +99,9 @@ using namespace pi::hookit;
 #pragma GCC visibility push(default)
 extern "C" {
 
+// Signal handlers may call it.
 void _exit(int status) {
-  if (Session* session = Session::get()) session->end(false);
+  write_in_copy();
   end_process(status);
 }
 

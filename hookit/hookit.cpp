@@ -48,24 +48,31 @@ const char* profiler_options() {
   return text ? text : "";
 }
 
-void begin_process() {
+// Whether recording starts now.
+bool begin_process() {
+  const pi::callflow::Ignored ignored(this_thread());
   // With another user's rights the environment is that of an attacker.
-  if (::getauxval(AT_SECURE) || !is_on()) return;
-  if (const char* library = ::getenv("HOOKIT_PROFILER"); library && *library)
-    return use_profiler(library);
+  if (::getauxval(AT_SECURE) || !is_on()) return false;
+  if (const char* library = ::getenv("HOOKIT_PROFILER"); library && *library) {
+    use_profiler(library);
+    return false;
+  }
   auto parsed = parse_options(profiler_options());
   for (const auto& error : parsed.errors) say("JPROFOPTS: " + error);
-  if (!parsed.errors.empty()) return say("Nothing is recorded; hookit(7) lists the options");
+  if (!parsed.errors.empty()) {
+    say("Nothing is recorded; hookit(7) lists the options");
+    return false;
+  }
   const char* debug = ::getenv("HOOKIT_DEBUG");
   if (debug && *debug && std::string(debug) != "0") parsed.options.verbose = true;
   Session::create(parsed.options);
   watch_signals();
-  if (parsed.options.start) Session::get()->start();
+  return parsed.options.start;
 }
 
 [[gnu::constructor]] void at_start() {
-  const pi::callflow::Ignored ignored(this_thread());
-  begin_process();
+  // Not while events are ignored: start() trains.
+  if (begin_process()) Session::get()->start();
 }
 
 // After the program's own handlers of exit(), and destructors.

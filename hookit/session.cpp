@@ -166,9 +166,13 @@ int Session::reset() {
   return 0;
 }
 
+bool Session::is_of_this_process() const {
+  return ::getpid() == pid_;
+}
+
 void Session::end(bool keep) {
   // A child of vfork() has its parent's memory.
-  if (::getpid() != pid_) return;
+  if (!is_of_this_process()) return;
   if (!keep)
     stop();
   else if (!options_.events)

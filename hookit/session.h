@@ -32,10 +32,13 @@ class Session {
   int flush();
   int reset();
 
+  // False in a child of vfork(), which has its parent's memory.
+  bool is_of_this_process() const;
+
   // The process ends, or becomes another program: writes the logs, once. keep: it may continue.
   void end(bool keep);
-  // In a child that a fatal signal's handler has made: the same, without the lock, which any
-  // thread may have held.
+  // In a copy of the process that _exit() or a fatal signal's handler has made: the same, without
+  // the lock, which any thread may have held.
   void end_in_copy();
 
   // Around fork(): no other thread changes the session meanwhile.

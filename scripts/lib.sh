@@ -3,9 +3,10 @@
 # Functions that the scripts share: messages, the build, and the version. Sourced, not run; the callers have
 # set -euo pipefail.
 
-# A file that is opened later must not become the standard output of a program.
+# A file that is opened later must not become a program's standard output. That one is opened for reading: what is written there is
+# still an error.
 [[ -e /dev/fd/0 ]] || exec 0</dev/null
-[[ -e /dev/fd/1 ]] || exec 1>/dev/null
+[[ -e /dev/fd/1 ]] || exec 1</dev/null
 [[ -e /dev/fd/2 ]] || exec 2>/dev/null
 
 # printable TEXT [KEPT]: prints it with all but ASCII, letters, digits and the characters of KEPT as \xNN: no control characters
@@ -31,7 +32,7 @@ print_bytes() {
 me=${me:-pitrace}
 say() { printf '%s: %s\n' "$me" "$(printable "$*" $'\n\t')" >&2; }
 die() {
-  say "error: $1"
+  say "error: $1" || true
   exit "${2:-125}"
 }
 

@@ -208,8 +208,8 @@ report_text() {
 
 # print_head: prints the first lines of the report, which the caller's report_head selects.
 print_head() {
-  # One command, so that an error of the output is its exit status.
-  printf '%s\n' "$(printable "$(report_head)" $'\n\t')"
+  # cat: an error of the output is its exit status, and SIGPIPE ends only this process.
+  cat <<<"$(printable "$(report_head)" $'\n\t')"
 }
 
 # keep_trace ERROR REPORT [COMMAND]: ends this run, leaves the trace in its recorder, and prints ERROR and the commands that

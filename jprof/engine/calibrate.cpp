@@ -16,6 +16,8 @@ int similarity(const Sequence& a, const Sequence& b) {
 }
 
 void set_mode(SequenceReport& report, const Observed& observed) {
+  // Another thread may be moving the histogram.
+  if (observed.histogram.empty()) return;
   const auto most =
       std::max_element(observed.histogram.begin(), observed.histogram.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });

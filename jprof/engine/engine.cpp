@@ -20,9 +20,16 @@ constinit ThreadTree ignored_thread{.inside = not_recorded};
 
 namespace {
 
-void set_probes(const Probes& probes) {
-  enter_probe.store(probes.enter, std::memory_order_release);
+// An exit whose entry was not seen changes the tree less than an entry whose exit was not seen, so
+// the probe of entries is the last one that begins and the first one that ends.
+void begin_probes(const Probes& probes) {
   leave_probe.store(probes.leave, std::memory_order_release);
+  enter_probe.store(probes.enter, std::memory_order_release);
+}
+
+void end_probes() {
+  enter_probe.store(no_probes().enter, std::memory_order_release);
+  leave_probe.store(no_probes().leave, std::memory_order_release);
 }
 
 // Only while the control lock is held: nothing else reads retired recordings.
@@ -48,7 +55,7 @@ pi::Status start(const Settings& settings) {
   if (has_reader(meter.kind) && !meter.reader)
     return pi::Error{EINVAL, "The meter has no function that reads it"};
   const std::lock_guard lock(state.control);
-  set_probes(no_probes());
+  end_probes();
   free_retired();
   const Session* before = state.session.load(std::memory_order_relaxed);
   auto* session = new Session;
@@ -63,13 +70,13 @@ pi::Status start(const Settings& settings) {
   state.lost_threads = 0;
   state.session.store(session, std::memory_order_release);
   state.epoch.fetch_add(1, std::memory_order_release);
-  set_probes(probes_of(meter.kind));
+  begin_probes(probes_of(meter.kind));
   return {};
 }
 
 void stop() {
   const std::lock_guard lock(state.control);
-  set_probes(no_probes());
+  end_probes();
 }
 
 void reset() {
@@ -91,7 +98,7 @@ void thread_ends(ThreadTree* mine) {
 
 // Another thread of the parent may have held the lock.
 void child_of_fork(ThreadTree*& mine) {
-  set_probes(no_probes());
+  end_probes();
   new (&state.control) std::mutex;
   state.threads = nullptr;
   state.retired = nullptr;

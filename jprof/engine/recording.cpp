@@ -248,7 +248,8 @@ void Recording::push(uint64_t method, Type type, Place place, bool alternate, bo
 void Recording::insert_caller(uint64_t method, Type type) {
   forget_above(bottom_);
   Node* was_root = bottom_->node;
-  Node* new_root = make_node(nullptr, 0, Type::other);
+  const bool has_room = node_count_ < shape.limits.nodes && grow_table();
+  Node* new_root = has_room ? make_node(nullptr, 0, Type::other) : nullptr;
   if (!new_root) {
     add(lost_nodes, 1);
     *++top_ = {method, was_root, {}, type, false};

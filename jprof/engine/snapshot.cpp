@@ -42,8 +42,10 @@ std::vector<Source> sources() {
 
 std::string name_of(const ThreadTree& thread) {
   if (thread.named.load(acquire)) return thread.name;
-  const auto text =
-      pi::read_system_file("/proc/self/task/" + std::to_string(thread.tid) + "/comm", 64);
+  const std::string tid = std::to_string(thread.tid);
+  auto text = pi::read_system_file("/proc/self/task/" + tid + "/comm", 64);
+  // In a copy of the process, which writes the logs after a signal, the threads are not its own.
+  if (!text) text = pi::read_system_file("/proc/" + tid + "/comm", 64);
   if (!text) return {};
   return text->substr(0, text->find('\n'));
 }

@@ -86,6 +86,9 @@ bool was_abandoned(uintptr_t inside, uintptr_t frame) {
 ThreadTree* prepare(ThreadTree*& mine, uintptr_t frame, MeterKind kind) {
   ThreadTree* tree = mine;
   if (tree == &ignored_thread) return nullptr;
+  // The epoch first: a session that is newer than its epoch is replaced at the next event, while
+  // the shape of an older one would not fit what a snapshot expects.
+  const uint64_t epoch = state.epoch.load(std::memory_order_acquire);
   const Session* session = state.session.load(std::memory_order_acquire);
   // A probe of an earlier recording, called while another one started.
   if (!session || session->settings.meter.kind != kind) return nullptr;
@@ -99,7 +102,6 @@ ThreadTree* prepare(ThreadTree*& mine, uintptr_t frame, MeterKind kind) {
       return nullptr;
     }
   }
-  const uint64_t epoch = state.epoch.load(std::memory_order_acquire);
   const uintptr_t inside = tree->inside.load(relaxed);
   if (inside > not_recorded) {
     if (!was_abandoned(inside, frame)) {

@@ -685,7 +685,7 @@ END
         run ! grep -q $'[\e\r\x9b]' <<<"$output"
     done
     run -127 run.tprof -- $'./\e[31mmissing'
-    [[ $output == *"./?[31mmissing: command not found"* ]]
+    [[ $output == *'./\x1b[31mmissing: command not found'* ]]
 }
 
 @test "a selection of CPUs or seconds outside the trace names what it has" {

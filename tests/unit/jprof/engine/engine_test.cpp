@@ -94,6 +94,16 @@ TEST_F(CallFlowEngine, AnExceptionEndsEachFrameWithAnEvent) {
   EXPECT_EQ(counts_now().threads.back().unwound, 0u);
 }
 
+// Each becomes the caller of those before it, and the table of nodes grows.
+TEST_F(CallFlowEngine, AThreadMayBeDeepInsideWhenTheRecordingStarts) {
+  begin();
+  for (uint64_t i = 1; i <= 1000; ++i) leave(my_tree, i, Type::jitted, Transition::exit);
+  call(2000);
+  const Snapshot snapshot = counts_now();
+  EXPECT_EQ(snapshot.threads.back().nodes.size(), 1002u);
+  EXPECT_EQ(snapshot.losses.nodes, 0u);
+}
+
 TEST_F(CallFlowEngine, AnExitOfAnOuterMethodRemovesTheFramesAboveIt) {
   begin();
   enter(my_tree, 1, Type::jitted);
