@@ -9,8 +9,8 @@ import org.objectweb.asm.Opcodes;
 /**
  * A constructor begins with its first instruction, so the constructor of the super class is its callee. {@code this} has another
  * type before the call of {@code super()} or {@code this()} than after it, so each part gets a handler of its own. The JVM allows
- * none for the call itself: an exception in it is noticed at the next exit of a caller. If a constructor has several such
- * calls, which no source in Java can have, it gets no handler.
+ * none for the call itself: an exception in it is noticed at the next exit of a caller. If it is not certain which call that is,
+ * as when an object of the same class was created before, or if there are several, the constructor gets no handler.
  */
 final class ConstructorProbes extends MethodProbes {
     private final Label beforeSuper = new Label();
@@ -19,6 +19,7 @@ final class ConstructorProbes extends MethodProbes {
     private final String superOwner;
     private boolean superCalled;
     private boolean thisReplaced; // before the call of super()
+    private boolean ambiguous; // a call that may be that of super(): an object may have been created and dropped
     private int created; // objects whose constructor has not been called yet; -1 after the call of super()
 
     ConstructorProbes(
@@ -47,8 +48,9 @@ final class ConstructorProbes extends MethodProbes {
     @Override
     public void visitMethodInsn(int opcode, String type, String name, String descriptor, boolean isInterface) {
         boolean isConstructor = opcode == Opcodes.INVOKESPECIAL && name.equals("<init>");
-        boolean isSuper =
-                isConstructor && created == 0 && !superCalled && (type.equals(owner) || type.equals(superOwner));
+        boolean mayBeSuper = isConstructor && !superCalled && (type.equals(owner) || type.equals(superOwner));
+        boolean isSuper = mayBeSuper && created == 0;
+        ambiguous |= mayBeSuper && !isSuper;
         if (isSuper) {
             super.visitLabel(beforeSuper);
         }
@@ -64,9 +66,12 @@ final class ConstructorProbes extends MethodProbes {
 
     @Override
     void addHandlers() {
+        if (ambiguous || thisReplaced) {
+            return;
+        }
         if (!superCalled) {
             addHandlerBefore(end);
-        } else if (created == -1 && !thisReplaced) {
+        } else if (created == -1) {
             addHandlerBefore(beforeSuper);
             addHandler(afterSuper, end, new Object[0]);
         }
