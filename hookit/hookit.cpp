@@ -35,6 +35,7 @@ void use_profiler(const char* library) {
   const auto get =
       reinterpret_cast<decltype(::hookit_get_profiler)*>(::dlsym(handle, "hookit_get_profiler"));
   const struct hookit_profiler* profiler = get ? get() : nullptr;
+  if (get && !profiler) return;
   if (!profiler || profiler->size < sizeof *profiler)
     return say("HOOKIT_PROFILER=" + std::string(library) +
                ": this library is no profiler for this version of hookit; nothing is recorded");

@@ -162,6 +162,9 @@ int Session::flush() {
 int Session::reset() {
   const std::lock_guard lock(lock_);
   if (!recording_) return -1;
+  if (options_.events)
+    return report(
+        Error{EINVAL, "The log of events has all events since the start of the recording"});
   callflow::reset();
   return 0;
 }

@@ -38,7 +38,7 @@ int hookit_stop(void);
 int hookit_flush(void);
 
 /* Sets all counts to 0; functions that are running are shown with no calls. 0; -1: nothing is
- * recorded.
+ * recorded, or events are logged (CALLTRACE).
  */
 int hookit_reset(void);
 

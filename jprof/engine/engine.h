@@ -7,7 +7,8 @@
 // counted by the sequence of types and transitions, which calibration needs (snapshot.h).
 //
 // One recording exists in the process. An event allocates only when a chunk of memory is full, and
-// takes no lock. It is async-signal-safe. Memory comes from mmap(), never from malloc().
+// takes no lock. It is async-signal-safe, except for a thread's first event with a
+// Meter::begin_thread that is not. Memory comes from mmap(), never from malloc().
 #ifndef PI_CALLFLOW_ENGINE_H
 #define PI_CALLFLOW_ENGINE_H
 

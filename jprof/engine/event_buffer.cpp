@@ -3,6 +3,7 @@
 // full.
 #include "event_buffer.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -31,13 +32,14 @@ void EventBuffer::append(const EventHead& head, const uint64_t* differences) {
   block.bytes += static_cast<uint32_t>(event_bytes());
 }
 
-// The file is open for appending, so that a write of one block is not mixed with others.
+// The file is open for appending, so that a write of one block is not mixed with others. Not
+// write(), in which a thread can be cancelled.
 void EventBuffer::flush() {
   auto& block = *reinterpret_cast<BlockHead*>(block_);
   if (block.bytes == 0) return;
   const int error = errno;
   const size_t bytes = sizeof block + block.bytes;
-  if (::write(file_, block_, bytes) != static_cast<ssize_t>(bytes))
+  if (::syscall(SYS_write, file_, block_, bytes) != static_cast<long>(bytes))
     lost_.store(lost() + block.bytes / event_bytes(), std::memory_order_relaxed);
   block.bytes = 0;
   errno = error;
