@@ -230,7 +230,9 @@ Status Session::write_events(const callflow::Snapshot& snapshot) {
   const callflow::ReportSettings settings = {
       log_heading(pid_), {}, options_.types, options_.legend};
   if (const auto created = write_log(path, ""); !created) return created;
-  const UniqueFd out(::open(path.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC));
+  // A pipe that another user has put in its place is not waited for.
+  const UniqueFd out(
+      ::open(path.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!out) return Error{errno, "'" + path + "' cannot be written: " + std::strerror(errno)};
   return callflow::log_gen(events_.get(), out.get(), snapshot, calibration_, settings,
                            [&](uint64_t function) { return names.of(function); });
