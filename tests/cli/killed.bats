@@ -20,7 +20,7 @@ teardown() {
 
 # MARK in the environment identifies all processes of a script; its command runs without MARK.
 start() { # start SCRIPT ARGUMENT...: sets script_pid
-    env "MARK=$PWD" "TMPDIR=$PWD/tmp" "layout/bin/$1" --source=perf "${@:2}" </dev/null >>log 2>&1 3>&- &
+    env --default-signal "MARK=$PWD" "TMPDIR=$PWD/tmp" "layout/bin/$1" --source=perf "${@:2}" </dev/null >>log 2>&1 3>&- &
     script_pid=$!
 }
 marked() { grep -lszxF "MARK=$PWD" /proc/[0-9]*/environ || true; }

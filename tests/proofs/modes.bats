@@ -121,6 +121,7 @@ recorder_pid() { swtrace info --json | jq -r .trace.recorder; }
   check_shares tprof.json shares 6 ten=10 twenty=20 thirty=30 forty=40
 }
 
+# bats test_tags=lab:long
 @test "continuous: records are lost while the disk is full, and recording continues when there is space" {
   make_small_disk
   begin 5000 -t cont -s 64K -ss 16 -f "$small_disk/trace.nrm2"

@@ -27,6 +27,8 @@ setup_file() {
   swtrace get
   swtrace free
   post -offcpu --json -clip 0
+  # jq needs seconds for the whole file on an emulated processor.
+  jq -c '.off_cpu.threads[] | select(.process | startswith("waits_"))' tprof.json >threads
   if [[ $PROOF_SOURCE == driver ]]; then kill "$awake"; fi
 }
 
@@ -37,9 +39,8 @@ setup() { cd "$BATS_FILE_TMPDIR" || return; }
 
 # waits_of THREAD: a line of JSON for each wait in the function of that name.
 waits_of() {
-  jq -c --arg thread "$1" '.off_cpu.threads[] | select(.process | startswith("waits_"))
-    | select(.thread | startswith("tid_" + $thread + "_")) | .waits[]
-    | select(any(.frames[]; startswith($thread + ":")))' tprof.json
+  jq -c --arg thread "$1" 'select(.thread | startswith("tid_" + $thread + "_")) | .waits[]
+    | select(any(.frames[]; startswith($thread + ":")))' threads
 }
 
 # found THREAD MEMBER: the sum of this member over all waits in the function of that name.

@@ -85,7 +85,7 @@ prepare() {
 seconds_of() {
     case $1 in
     'swtrace ai' | 'swtrace ai 5 12'* | 'swtrace ai 10 -r 2h'* | 'ptt dump -t 5 -r 60'* | 'cpi -i 1 -n 60'*) echo 2 ;;
-    'run.tprof -r 30 -p 4711') echo 5 ;;
+    'run.tprof -r 30 -p 4711' | 'run.tprof -s 0 -r 30') echo 5 ;;
     esac
 }
 
