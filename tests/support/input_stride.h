@@ -26,6 +26,9 @@ inline size_t input_stride() {
   return sanitized && std::getenv("PITRACE_TEST_ALL") == nullptr ? 31 : 1;
 }
 
+// How many of a test's random rounds are tried: all, or a quarter where the stride is not 1.
+inline size_t rounds(size_t all) { return input_stride() == 1 ? all : all / 4; }
+
 }  // namespace test_support
 
 #endif  // PI_TESTS_INPUT_STRIDE_H

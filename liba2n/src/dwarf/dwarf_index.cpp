@@ -176,6 +176,7 @@ class DwarfReader {
       // outside the code.
       if (!code_.contains(rows.front().address)) return !excess();
       for (const LineRow& row : rows) {
+        if (work_.excess()) return false;  // each row may name another file, with a long directory
         const bool end = &row == &rows.back();
         builder_.add_row(row.address, end ? 0 : files.text_of(row.file), row.line);
       }

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "a2n_fixture.h"
+#include "input_stride.h"
 
 namespace {
 
@@ -26,7 +27,7 @@ std::string directory() {
 
 size_t wanted_addresses() {
   const char* const other = std::getenv("A2N_KINDS_ADDRESSES");
-  return other ? std::stoul(other) : 300;
+  return other ? std::stoul(other) : test_support::rounds(300);
 }
 
 std::string hex(uint64_t address) {

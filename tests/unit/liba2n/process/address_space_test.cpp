@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Intervals in address and time: examples, and a comparison with a model that stores every page at
 // every time.
+#include "input_stride.h"
 #include "process/address_space.h"
 
 #include <gtest/gtest.h>
@@ -149,7 +150,7 @@ TEST_P(AddressSpaceRandom, AgreesWithAModelOfEveryPage) {
   SpaceModel model({});
   uint64_t time = 0;
   uint32_t tag = 0;
-  for (int i = 0; i < 25'000; ++i) {
+  for (size_t i = 0; i < test_support::rounds(25'000); ++i) {
     time += below(3);
     const size_t begin = below(SpaceModel::pages);
     const size_t end =

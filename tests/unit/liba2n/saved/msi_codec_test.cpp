@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The contents of MSI blocks: round trips, and hostile bytes that a checksum cannot detect.
+#include "input_stride.h"
 #include "saved/msi_codec.h"
 
 #include <gtest/gtest.h>
@@ -154,7 +155,7 @@ TEST(MsiCodec, DamagedBytesAreHandled) {
   const std::string module_bytes = encode_module(module());
   const std::string kernel_bytes = encode_kernel(kernel());
   size_t survived = 0;
-  for (int i = 0; i < 20000; ++i) {
+  for (size_t i = 0; i < test_support::rounds(20000); ++i) {
     std::string bytes = i % 2 ? module_bytes : kernel_bytes;
     for (unsigned k = 0; k < 1 + random() % 4; ++k) {
       const size_t at = random() % bytes.size();

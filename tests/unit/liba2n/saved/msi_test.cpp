@@ -9,6 +9,7 @@
 
 #include "a2n_fixture.h"
 #include "constants.h"
+#include "input_stride.h"
 #include "pi/unique_fd.h"
 
 namespace {
@@ -211,9 +212,9 @@ TEST_F(MsiTest, EveryFlippedBitIsDetected) {
   saved_copy("libfull.so", msi);
   const std::string bytes = read(msi);
   std::mt19937 random(7);
-  for (int i = 0; i < 2000; ++i) {
+  for (size_t i = 0; i < test_support::rounds(2000); ++i) {
     std::string damaged = bytes;
-    const size_t at = i < 256 ? static_cast<size_t>(i) / 4 : random() % bytes.size();
+    const size_t at = i < 256 ? i / 4 : random() % bytes.size();
     damaged[at] ^= static_cast<char>(1 << random() % 8);
     write(msi, damaged);
     A2nInit();

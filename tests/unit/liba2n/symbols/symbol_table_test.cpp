@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lookup in a symbol table and the choice of aliases: examples, and a comparison with a model of
 // every byte.
+#include "input_stride.h"
 #include "symbols/symbol_table.h"
 
 #include <gtest/gtest.h>
@@ -106,7 +107,7 @@ TEST(SymbolTable, SizesThatWrapAroundAreLimited) {
 // The model: of the sized symbols that contain a byte, the innermost one, which begins last.
 TEST(SymbolTable, AgreesWithAModelOfEveryByte) {
   std::mt19937 random(7);
-  for (int round = 0; round < 400; ++round) {
+  for (size_t round = 0; round < test_support::rounds(400); ++round) {
     constexpr uint64_t bytes = 300;
     std::deque<std::string> names;
     std::map<uint64_t, std::pair<uint64_t, std::string>> sized;  // start: size, name

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "input_stride.h"
 #include "post_run.h"
 #include "text_trace.h"
 
@@ -94,7 +95,7 @@ TEST(OffCpu, AgreesWithAKnownScheduleOfOneProcessor) {
 // never exceed their wait.
 TEST(OffCpu, WaitsNeverExceedTheTimeOffTheCpu) {
   Random random(23);
-  for (int round = 0; round < 200; ++round) {
+  for (size_t round = 0; round < test_support::rounds(200); ++round) {
     TraceBuilder trace;
     for (uint32_t cpu = 0; cpu < 3; ++cpu) {
       RecordBuilder records;

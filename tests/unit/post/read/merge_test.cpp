@@ -6,6 +6,7 @@
 #include <random>
 #include <tuple>
 
+#include "input_stride.h"
 #include "read/merge.h"
 #include "record_builder.h"
 
@@ -66,7 +67,7 @@ std::vector<Seen> merged(const Bytes& bytes, Merge::Select select) {
 }
 
 TEST(Merge, OrdersByTimeThenMteThenCpu) {
-  for (uint32_t seed = 0; seed < 200; ++seed) {
+  for (uint32_t seed = 0; seed < test_support::rounds(200); ++seed) {
     const Example example = make_example(seed, 1 + seed % 7);
     ASSERT_EQ(merged(example.bytes, Merge::Select::all), example.expected) << "seed " << seed;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Archives: unpacked content equals the packed one; damaged and hostile archives do no harm.
+#include "input_stride.h"
 #include "read/trace_archive.h"
 
 #include <archive.h>
@@ -263,7 +264,7 @@ TEST_F(TraceArchive, EveryFlippedBitThatChangesContentIsDetected) {
   const std::string symbols = noise(1000);
   const std::string bytes = packed(trace, symbols);
   std::mt19937 random(5);
-  for (int i = 0; i < 1500; ++i) {
+  for (size_t i = 0; i < test_support::rounds(1500); ++i) {
     std::string damaged = bytes;
     damaged[random() % damaged.size()] ^= static_cast<char>(1 << random() % 8);
     const auto result = unpacked(damaged);
