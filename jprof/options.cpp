@@ -158,6 +158,9 @@ class Parser {
         options.call_tree = on;
         options.meter = on ? Options::Meter::thread_clock : Options::Meter::none;
         break;
+      case Word::calibrate:
+        options.calibrate = on;
+        break;
       case Word::start:
         options.start = on;
         break;
@@ -198,6 +201,15 @@ class Parser {
     switch (known.word) {
       case Word::log_path:
         options.log_path = value;
+        break;
+      case Word::minima:
+        options.minima_file = value;
+        break;
+      case Word::save_minima:
+        options.save_minima_file = value;
+        break;
+      case Word::environmental_minima:
+        options.environment_file = value;
         break;
       case Word::log_prefix:
       case Word::log_suffix:

@@ -20,7 +20,11 @@ struct Options {
   enum class Meter { none, raw_cycles, thread_clock };
   bool call_tree = false;
   Meter meter = Meter::none;
-  bool method_events = false;  // the JVM's, instead of probes
+  bool calibrate = true;
+  std::string minima_file;       // observed ones to load
+  std::string save_minima_file;  // observed ones to store
+  std::string environment_file;  // environmental ones
+  bool method_events = false;    // the JVM's, instead of probes
   bool start = false;
   bool method_types = true;
   bool legend = true;

@@ -40,7 +40,7 @@ class MetricCalibration {
     report.metric = metric_;
     report.count = observed.count;
     report.observed = observed.minimum;
-    uint64_t all = observed.count;
+    uint64_t all = calibration_.learns ? observed.count : 0;
     if (const Minimum* stored = calibration_.stored.find(name_, index)) {
       report.observed = std::min(report.observed, stored->value);
       all += stored->count;

@@ -111,12 +111,11 @@ class LogRt {
         continue;
       }
       char line[160];
-      std::snprintf(line, sizeof line,
-                    "error bound %.2f %s a call or return; %.3f %% of them in sequences with fewer "
-                    "than %u observations\n",
-                    snapshot_.bounds[i].spread, snapshot_.metrics[i].unit.c_str(),
-                    100 * snapshot_.bounds[i].untrained_share,
-                    static_cast<unsigned>(settled_after));
+      std::snprintf(
+          line, sizeof line,
+          "error bound %.2f %s a call or return; %.3f %% of them in untrained sequences\n",
+          snapshot_.bounds[i].spread, snapshot_.metrics[i].unit.c_str(),
+          100 * snapshot_.bounds[i].untrained_share);
       text_ += line;
     }
   }

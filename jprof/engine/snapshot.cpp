@@ -223,13 +223,14 @@ Snapshot take_snapshot(const Calibration& calibration) {
   return snapshot;
 }
 
-Minima observed_minima(const Snapshot& snapshot, const Minima& stored) {
+Minima observed_minima(const Snapshot& snapshot, const Minima& stored, bool learns) {
   Minima minima = stored;
   for (const auto& s : snapshot.sequences) {
-    Minimum& minimum = minima.values
-                           .try_emplace({snapshot.metrics[s.metric].name, index_of(s.sequence)},
-                                        Minimum{s.observed, 0})
-                           .first->second;
+    const std::string& metric = snapshot.metrics[s.metric].name;
+    const size_t index = index_of(s.sequence);
+    if (!learns && !stored.find(metric, index)) continue;
+    Minimum& minimum =
+        minima.values.try_emplace({metric, index}, Minimum{s.observed, 0}).first->second;
     minimum.value = std::min(minimum.value, s.observed);
     minimum.count += s.count;
   }

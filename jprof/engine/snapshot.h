@@ -74,8 +74,8 @@ struct SequenceReport {
   bool mode_is_exact = true;  // false: mode is the beginning of a range of differences
   uint64_t environment = 1;
   uint64_t adjustment = 0;  // subtracted from each difference
-  bool trained = false;     // count and stored observations are at least settled_after; else the
-                            // minimum of a similar sequence is used, or nothing is subtracted
+  bool trained = false;     // observed at least settled_after times, see Calibration::learns; else
+                            // the minimum of a similar sequence is used, or nothing is subtracted
 };
 
 // The calibration's uncertainty for one metric.
@@ -96,6 +96,10 @@ struct Snapshot {
 
 struct Calibration {
   bool on = true;
+  // The recording's own observations count as training. False: only the stored ones do, because
+  // what is executed in other sequences is more than overhead: in Java the search for an
+  // exception's handler, native methods, loading classes.
+  bool learns = true;
   Minima stored;         // observed in earlier recordings
   Minima environmental;  // 1 where not listed
 };
@@ -105,8 +109,9 @@ struct Calibration {
 // in part.
 Snapshot take_snapshot(const Calibration& calibration);
 
-// The minima of the snapshot's recording, with the stored ones: to be stored.
-Minima observed_minima(const Snapshot& snapshot, const Minima& stored);
+// The minima of the snapshot's recording, with the stored ones: to be stored. Without learning
+// (Calibration::learns) only those of the stored sequences.
+Minima observed_minima(const Snapshot& snapshot, const Minima& stored, bool learns = true);
 
 }  // namespace pi::callflow
 

@@ -20,6 +20,7 @@
 #include "probes/embedded.h"
 #include "probes/own_tree.h"
 #include "probes/probe_class.h"
+#include "probes/trainer.h"
 #include "return_codes.h"
 #include "thread_ids.h"
 
@@ -137,21 +138,57 @@ Status CallFlow::make_environment() {
   return Error{no_events, "this JVM does not let an agent add probes to classes"};
 }
 
+Status CallFlow::load_minima() {
+  // The events of the JVM cost so much more than what they measure that nothing is left of it.
+  calibration_.on = options_.calibrate && !options_.method_events;
+  const std::pair<const std::string&, callflow::Minima&> files[] = {
+      {options_.minima_file, calibration_.stored},
+      {options_.environment_file, calibration_.environmental}};
+  for (const auto& [file, minima] : files) {
+    if (file.empty()) continue;
+    auto read = callflow::read_minima(file);
+    if (!read) return read.error();
+    minima = std::move(*read);
+  }
+  return {};
+}
+
+// Learns the cost of the probes from methods that do nothing: otherwise what a method itself takes
+// would be subtracted, if it is the only one in its sequence.
+Status CallFlow::train(JNIEnv* jni, const callflow::Meter& meter) {
+  const jclass type = class_probes_.define_trained(jni);
+  if (!type) return Error{no_events, "the trainer of calibration cannot be defined"};
+  callflow::Settings settings;
+  settings.meter = meter;
+  if (const auto started = callflow::start(settings); !started) return started;
+  const auto trained = jprof::train(jni, type);
+  callflow::stop();
+  jni->DeleteLocalRef(type);
+  if (!trained) return trained;
+  calibration_.stored =
+      callflow::observed_minima(callflow::take_snapshot(calibration_), calibration_.stored);
+  calibration_.learns = false;
+  return {};
+}
+
 Status CallFlow::record(JNIEnv* jni) {
   // Code that was generated before its event was enabled.
   (void)jvmti_->GenerateEvents(JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+  callflow::Settings settings;
+  settings.meter = meter_of(options_);
+  if (const auto loaded = load_minima(); !loaded) return loaded;
   if (options_.method_events) {
     method_events_.prepare(vm_, methods_);
     if (!MethodEvents::enable(jvmti_)) return Error{no_events, "this JVM has no events of methods"};
   } else {
     const auto prepared = class_probes_.prepare(jvmti_, jni, methods_);
     if (!prepared) return prepared;
+    if (calibration_.on && !settings.meter.metrics.empty())
+      if (const auto trained = train(jni, settings.meter); !trained) return trained;
     if (!enable(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK))
       return Error{no_events, "this JVM does not report class files"};
     class_probes_.instrument_loaded(jvmti_, jni);
   }
-  callflow::Settings settings;
-  settings.meter = meter_of(options_);
   return callflow::start(settings);
 }
 
@@ -253,12 +290,20 @@ std::string CallFlow::heading() const {
   return text;
 }
 
+void CallFlow::save_minima(const callflow::Snapshot& snapshot) const {
+  if (options_.save_minima_file.empty()) return;
+  const std::string text = callflow::minima_text(
+      callflow::observed_minima(snapshot, calibration_.stored, calibration_.learns));
+  LogFile file;
+  if (const auto opened = file.open(options_.save_minima_file); !opened)
+    say(opened.error().message);
+  else if (const int error = file.append(text); error != 0)
+    say("cannot write '" + file.path() + "': " + std::generic_category().message(error));
+}
+
 void CallFlow::write_logs(JNIEnv* jni) {
-  // Without a trainer for Java the smallest difference of a sequence can be what a method itself
-  // takes: that of a method alone in its sequence would be subtracted from it.
-  callflow::Calibration calibration;
-  calibration.on = false;
-  auto snapshot = callflow::take_snapshot(calibration);
+  auto snapshot = callflow::take_snapshot(calibration_);
+  save_minima(snapshot);
   for (auto& thread : snapshot.threads) remove_agents_work(thread);
   name_threads(jni, snapshot);
   callflow::ReportSettings settings;

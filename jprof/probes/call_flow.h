@@ -50,6 +50,9 @@ class CallFlow {
   Status open_logs();
   Status make_environment();
   Status record(JNIEnv* jni);
+  Status load_minima();
+  Status train(JNIEnv* jni, const pi::callflow::Meter& meter);
+  void save_minima(const pi::callflow::Snapshot& snapshot) const;
   bool enable(jvmtiEvent event);
   void write_logs(JNIEnv* jni);
   void name_threads(JNIEnv* jni, pi::callflow::Snapshot& snapshot);
@@ -63,6 +66,7 @@ class CallFlow {
   ClassProbes class_probes_;
   MethodEvents method_events_;
   VirtualThreads virtual_threads_;
+  pi::callflow::Calibration calibration_;
   bool mounts_ = false;  // the JVM has virtual threads
   std::atomic<uint64_t> mount_count_ = 0;
   std::mutex mutex_;

@@ -26,6 +26,8 @@ class ClassProbes {
   // on_class_file() handles, in between: after prepare() and before instrument_loaded().
   Status prepare(jvmtiEnv* jvmti, JNIEnv* jni, MethodList& methods);
   void instrument_loaded(jvmtiEnv* jvmti, JNIEnv* jni);
+  // The class for train(), or null; after prepare().
+  jclass define_trained(JNIEnv* jni) const { return transformer_.define_trained(jni); }
 
   // The event: a class is loaded, or redefined if that is not null. Sets the result in memory of
   // the JVM.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "probes/embedded.h"
 #include "probes/probe_class.h"
@@ -122,6 +123,23 @@ Status Transformer::load(JNIEnv* jni, MethodList& methods) {
 
 bool Transformer::accepts(JNIEnv* jni, jobject loader) const {
   return transform_.load() != nullptr && (!loader || !jni->IsSameObject(loader, loader_));
+}
+
+jclass Transformer::define_trained(JNIEnv* jni) const {
+  const jmethodID generate = jni->GetStaticMethodID(transformer_, "trainer", "()[B");
+  const auto code =
+      generate ? static_cast<jbyteArray>(jni->CallStaticObjectMethod(transformer_, generate))
+               : nullptr;
+  jclass defined = nullptr;
+  if (!jni->ExceptionCheck() && code) {
+    const jsize size = jni->GetArrayLength(code);
+    std::vector<jbyte> bytes(static_cast<size_t>(size));
+    jni->GetByteArrayRegion(code, 0, size, bytes.data());
+    defined = jni->DefineClass("pitrace/Trained", loader_, bytes.data(), size);
+    jni->DeleteLocalRef(code);
+  }
+  if (jni->ExceptionCheck()) jni->ExceptionClear();
+  return defined;
 }
 
 std::span<unsigned char> Transformer::transform(jvmtiEnv* jvmti, JNIEnv* jni, const char* name,

@@ -93,7 +93,12 @@ has() {
   options=,metrics=raw_cycles calls 1 exit
   grep -q 'Calls.threads' log-rt.1
   grep -q 'BASE and DELTA :: RAW_CYCLES' log-rt.1
-  # Nothing is subtracted without a trainer: it would be the cost of methods that are alone in their sequence.
+  grep -q 'Calibration :: RAW_CYCLES: error bound' log-rt.1
+  # All sequences of interpreted methods are trained, and none with an exception, whose cost is the JVM's.
+  awk '$1 == "RAW_CYCLES" && ($2 $4 $6) ~ /^[Ii]+$/ { if ($3 == "XX" || $5 == "XX") { xx++; bad = bad || $NF != "untrained" }
+      else { n++; bad = bad || $NF == "untrained" } } END { exit bad || n < 20 || xx < 1 }' log-rt.1
+  rm log-*
+  options=,metrics=raw_cycles,nocalibrate calls 1 exit
   grep -q 'Calibration :: RAW_CYCLES: off' log-rt.1
   rm log-*
   java -agentpath:"$agent=calltree,start,callflow,nolegend,nomethodtypes,nopidx" -cp "$classes" Calls 1 wait >out 2>err &

@@ -27,7 +27,9 @@ inline size_t input_stride() {
 }
 
 // How many of a test's random rounds are tried: all, or a quarter where the stride is not 1.
-inline size_t rounds(size_t all) { return input_stride() == 1 ? all : all / 4; }
+inline size_t rounds(size_t all) {
+  return input_stride() == 1 ? all : all / 4;
+}
 
 }  // namespace test_support
 

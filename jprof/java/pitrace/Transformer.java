@@ -9,7 +9,7 @@ import org.objectweb.asm.ClassTooLargeException;
 import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.MethodTooLargeException;
 
-/** The agent calls {@link #transform} for each class file. Must not use invokedynamic, whose linkage runs other Java code. */
+/** The agent calls {@link #transform} for each class file, and {@link #trainer} once. Must not use invokedynamic, whose linkage runs other Java code. */
 final class Transformer {
     private Transformer() {}
 
@@ -29,6 +29,11 @@ final class Transformer {
             Methods.report(name, "the transformer failed: " + e);
         }
         return null;
+    }
+
+    /** Returns the class file of {@link Trainer} with probes. */
+    static byte[] trainer() {
+        return transform(new ClassReader(Trainer.classFile()), true);
     }
 
     private static byte[] transform(ClassReader reader, boolean mayAddMethods) {

@@ -125,6 +125,32 @@ TEST_F(Calibrated, WithoutAnyTrainedSequenceNothingIsSubtracted) {
   EXPECT_EQ(snapshot.bounds[0].untrained_share, 1);
 }
 
+// Method 2 works in each call, and only it is in its sequence. Without learning, that is not taken
+// for overhead.
+TEST_F(Calibrated, WithoutLearningOnlyStoredMinimaAreSubtracted) {
+  ASSERT_TRUE(start(one_metric()));
+  run();
+  stop();
+  Calibration calibration;
+  calibration.stored = observed_minima(take_snapshot(calibration), {});
+  calibration.learns = false;
+  ASSERT_TRUE(start(one_metric()));
+  truth.clear();
+  call(1, [] {
+    for (int i = 0; i < 100; ++i)
+      call(
+          2, [] { work(1234); }, Type::native);
+  });
+  const Snapshot snapshot = take_snapshot(calibration);
+  EXPECT_EQ(sums(snapshot).at(2), truth.at(2));
+  EXPECT_GT(snapshot.bounds[0].untrained_share, 0.9);
+  // What the recording has observed in other sequences is not stored.
+  EXPECT_EQ(observed_minima(snapshot, calibration.stored, false).values.size(),
+            calibration.stored.values.size());
+  EXPECT_GT(observed_minima(snapshot, calibration.stored, true).values.size(),
+            calibration.stored.values.size());
+}
+
 TEST_F(Calibrated, EnvironmentalMinimaStay) {
   ASSERT_TRUE(start(one_metric()));
   call(1, [] {
