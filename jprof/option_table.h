@@ -24,6 +24,8 @@ enum class Word {
   start,
   method_types,
   legend,
+  json,
+  folded,
   code_bytes,
   log_path,
   log_prefix,

@@ -170,6 +170,12 @@ class Parser {
       case Word::legend:
         options.legend = on;
         break;
+      case Word::json:
+        options.json = on;
+        break;
+      case Word::folded:
+        options.folded = on;
+        break;
       case Word::pid_in_names:
         options.pid_in_names = on;
         break;

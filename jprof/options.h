@@ -28,6 +28,8 @@ struct Options {
   bool start = false;
   bool method_types = true;
   bool legend = true;
+  bool json = false;
+  bool folded = false;
   bool pid_in_names = true;
   bool verbose = false;         // to stderr
   bool verbose_to_log = false;  // to log-msg

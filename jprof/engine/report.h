@@ -40,7 +40,12 @@ std::string log_rt(const Snapshot& snapshot, const ReportSettings& settings, con
 // The same contents, without heading, as JSON with schema_version 1; log-rt(5) lists its keys.
 std::string log_rt_json(const Snapshot& snapshot, const NameOf& name_of);
 
+// The deepest level of folded(), whose lines contain all callers: a recursion of thousands would
+// take gigabytes.
+constexpr uint32_t folded_depth = 256;
+
 // One line for each node, "THREAD;A;B;C VALUE": calls without metrics, else BASE of a metric.
+// Deeper nodes are one frame, "[deeper]".
 std::string folded(const Snapshot& snapshot, size_t metric, const NameOf& name_of);
 
 }  // namespace pi::callflow

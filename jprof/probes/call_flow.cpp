@@ -53,6 +53,20 @@ callflow::Meter meter_of(const Options& options) {
   return callflow::no_metrics();
 }
 
+void append_and_close(LogFile& log, const std::string& text) {
+  if (const int error = log.append(text); error != 0)
+    say("cannot write '" + log.path() + "': " + std::generic_category().message(error));
+  log.close();
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  LogFile file;
+  if (const auto opened = file.open(path); !opened)
+    say(opened.error().message);
+  else
+    append_and_close(file, text);
+}
+
 // Removes the agent's work from a thread's tree. It has no callees, since its events are ignored.
 void remove_agents_work(callflow::TreeCopy& thread) {
   std::vector<callflow::CallNode> kept;
@@ -292,13 +306,8 @@ std::string CallFlow::heading() const {
 
 void CallFlow::save_minima(const callflow::Snapshot& snapshot) const {
   if (options_.save_minima_file.empty()) return;
-  const std::string text = callflow::minima_text(
-      callflow::observed_minima(snapshot, calibration_.stored, calibration_.learns));
-  LogFile file;
-  if (const auto opened = file.open(options_.save_minima_file); !opened)
-    say(opened.error().message);
-  else if (const int error = file.append(text); error != 0)
-    say("cannot write '" + file.path() + "': " + std::generic_category().message(error));
+  write_file(options_.save_minima_file, callflow::minima_text(callflow::observed_minima(
+                                            snapshot, calibration_.stored, calibration_.learns)));
 }
 
 void CallFlow::write_logs(JNIEnv* jni) {
@@ -311,14 +320,13 @@ void CallFlow::write_logs(JNIEnv* jni) {
   settings.types = options_.method_types;
   settings.legend = options_.legend;
   const auto name_of = [this](uint64_t method) { return methods_.name(method); };
-  const auto append = [](LogFile& log, const std::string& text) {
-    if (const int error = log.append(text); error != 0)
-      say("cannot write '" + log.path() + "': " + std::generic_category().message(error));
-    log.close();
-  };
-  append(tree_log_, callflow::log_rt(snapshot, settings, name_of));
+  append_and_close(tree_log_, callflow::log_rt(snapshot, settings, name_of));
+  if (options_.json)
+    write_file(tree_log_.path() + ".json", callflow::log_rt_json(snapshot, name_of));
+  if (options_.folded)
+    write_file(tree_log_.path() + ".folded", callflow::folded(snapshot, 0, name_of));
   if (!options_.method_events) class_probes_.list_unmodifiable(jvmti_, jni);
-  append(unrecorded_log_, methods_.unrecorded());
+  append_and_close(unrecorded_log_, methods_.unrecorded());
   report("the JVM ends; log: '" + tree_log_.path() + "'");
 }
 

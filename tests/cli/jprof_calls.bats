@@ -49,8 +49,14 @@ has() {
 
 # shellcheck disable=SC2016 # a dollar is part of the names of Java classes
 @test "calls are exact: recursion, exceptions, constructors, generics, lambdas, monitors, with the JIT" {
-  calls 300
+  options=,json,folded calls 300
   sums log-rt.1 'Calls.second(' >counted
+  # JSON and folded stacks have the same calls.
+  [ "$(awk '$NF ~ /:Calls.fibonacci/ { n += $2 } END { print n }' log-rt.1)" = \
+    "$(jq '[.threads[].nodes[] | select((.name // "") | startswith("Calls.fibonacci")) | .calls] | add' log-rt.1.json)" ]
+  grep -q ';\[deeper\] [0-9]*$' log-rt.1.folded
+  [ "$(awk '$NF ~ /:Calls.fibonacci/ { n += $2 } END { print n }' log-rt.1)" = \
+    "$(awk '/;Calls\.fibonacci\(I\)I [0-9]+$/ { n += $NF } END { print n }' log-rt.1.folded)" ]
   has '.second()V' 1 '.fibonacci(I)I' 1973 '.isEven(I)Z' 11 '.isOdd(I)Z' 10 '.fail(I)V' 60 '.locked(I)I' 11
   has '$Square.area()Ljava/lang/Integer;' 10 '$Square.area()Ljava/lang/Number;' 10 '$Shape.twice()D' 10
   has '.lambda$lambdas$0(I)I' 100 '.twice(I)I' 100

@@ -163,6 +163,19 @@ TEST(Folded, IsOneLineForEachNode) {
             "000012AB_main;a,b;a,b 7004919\n");
 }
 
+TEST(Folded, DeepCallsAreOneFrame) {
+  Snapshot snapshot;
+  snapshot.threads.resize(1);
+  auto& nodes = snapshot.threads[0].nodes;
+  for (uint32_t level = 0; level < 10'000; ++level)
+    nodes.push_back(node(level, level == 0 ? no_parent : level - 1, 1, 1, 1, 0, 0));
+  nodes.push_back(node(1, 0, 2, 5, 0, 0, 0));
+  const std::string text = folded(snapshot, 0, name_of);
+  EXPECT_LT(text.size(), 300'000u);
+  EXPECT_THAT(text, HasSubstr(";m1();[deeper] 9743\n"));
+  EXPECT_THAT(text, testing::EndsWith(";m2() 5\n"));
+}
+
 class LogGen : public testing::Test {
  protected:
   void SetUp() override {
