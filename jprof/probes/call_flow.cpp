@@ -197,8 +197,11 @@ Status CallFlow::record(JNIEnv* jni) {
   } else {
     const auto prepared = class_probes_.prepare(jvmti_, jni, methods_);
     if (!prepared) return prepared;
-    if (calibration_.on && !settings.meter.metrics.empty())
-      if (const auto trained = train(jni, settings.meter); !trained) return trained;
+    if (calibration_.on && !settings.meter.metrics.empty()) {
+      const auto trained = train(jni, settings.meter);
+      calibration_.on = static_cast<bool>(trained);
+      if (!trained) say(trained.error().message + ". The metrics contain the cost of the probes");
+    }
     if (!enable(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK))
       return Error{no_events, "this JVM does not report class files"};
     class_probes_.instrument_loaded(jvmti_, jni);
