@@ -15,6 +15,7 @@
 #include "engine.h"
 #include "event_log.h"
 #include "hooks.h"
+#include "log_file.h"
 #include "logs.h"
 #include "messages.h"
 #include "names.h"
@@ -82,6 +83,9 @@ Status Session::begin() {
     if (!meter_.note.empty()) say(meter_.note);
     if (const auto loaded = load_minima(); !loaded) return loaded;
   }
+  // One that exists ends, also if this one cannot start.
+  callflow::stop();
+  recording_ = false;
   use_engine();
   if (!meter_.meter.metrics.empty()) train();
   const callflow::Ignored ignored(this_thread());
@@ -229,12 +233,9 @@ Status Session::write_events(const callflow::Snapshot& snapshot) {
   const std::string path = log_name(options_, "gen", number_, pid_);
   const callflow::ReportSettings settings = {
       log_heading(pid_), {}, options_.types, options_.legend};
-  if (const auto created = write_log(path, ""); !created) return created;
-  // A pipe that another user has put in its place is not waited for.
-  const UniqueFd out(
-      ::open(path.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!out) return Error{errno, "'" + path + "' cannot be written: " + std::strerror(errno)};
-  return callflow::log_gen(events_.get(), out.get(), snapshot, calibration_, settings,
+  jprof::LogFile file;
+  if (const auto created = file.open(path); !created) return created.error();
+  return callflow::log_gen(events_.get(), file.descriptor(), snapshot, calibration_, settings,
                            [&](uint64_t function) { return names.of(function); });
 }
 

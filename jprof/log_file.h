@@ -27,6 +27,8 @@ class LogFile {
   void remove_if_empty() const;
   bool is_open() const { return static_cast<bool>(fd_); }
   const std::string& path() const { return path_; }
+  // For writing; this object's own, while the file is open.
+  int descriptor() const { return fd_.get(); }
 
   // Writes all and returns 0, or nothing and returns errno. ENOENT: the file was removed, so that
   // no process could read what is written.

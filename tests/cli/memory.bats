@@ -23,8 +23,9 @@ with_memory() {
   [[ $ended -ne 1 || $(<said) == *": error: "* ]] || return 1
 }
 
-@test "post makes the report that it makes with enough memory, or none" {
-  local lib offset address kib whole=0 refused=0
+# make_reports: a trace with ticks in post itself, and its report in good.
+make_reports() {
+  local lib offset address
   lib=$BUILD_DIR/bin/post
   read -r offset address < <(readelf -lW "$lib" | awk '/ LOAD .* R E / { print $2, $3; exit }')
   {
@@ -34,6 +35,11 @@ with_memory() {
   } | text_trace >swtrace.nrm2
   rm -rf cache
   post -o good --lines 0
+}
+
+@test "post makes the report that it makes with enough memory, or none" {
+  local kib whole=0 refused=0
+  make_reports
   # Small steps: each allocation fails in one of the runs.
   for ((kib = 30000; kib < 300000 && whole < 8; kib += kib < 40000 ? 2000 : 250)); do
     rm -rf made cache
@@ -51,6 +57,28 @@ with_memory() {
   done
   echo "whole $whole, refused $refused"
   ((whole > 0 && refused > 0))
+}
+
+# libelf reports a lack of memory as missing data.
+@test "if any allocation of libelf fails, post makes the same report, or none" {
+  ! readelf -d "$BUILD_DIR/lib/liba2n.so" | grep -q 'NEEDED.*libasan' || skip "needs a build without sanitizers"
+  local number count refused=0
+  make_reports
+  count() { env LD_PRELOAD="$BUILD_DIR/tests/libfail_malloc.so" FAIL_MALLOC_IN=libelf "$@"; }
+  count FAIL_MALLOC_COUNT="$PWD/count" post -o made --lines 0
+  cmp made/tprof.out good/tprof.out
+  [ "$(<count)" -ge 5 ]
+  for ((number = 1; number <= $(<count); number++)); do
+    rm -rf made cache
+    if count FAIL_MALLOC="$number" post -o made --lines 0 >out 2>said; then
+      cmp made/tprof.out good/tprof.out
+    else
+      [[ $? -lt 128 && -z $(ls -A made 2>/dev/null) && $(<said) == *": error: "* ]]
+      refused=$((refused + 1))
+    fi
+  done
+  echo "$(<count) allocations, refused $refused"
+  ((refused > 3))
 }
 
 @test "the other programs end with an error, too" {

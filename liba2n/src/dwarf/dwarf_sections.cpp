@@ -4,6 +4,7 @@
 
 #include <gelf.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "base/budgets.h"
+#include "elf/elf_memory.h"
 #include "elf/elf_tables.h"
 
 namespace a2n {
@@ -45,8 +47,9 @@ Packing packing_of(Elf* elf, const GElf_Shdr& header, bool old_packing) {
   const bool wide = gelf_getclass(elf) == ELFCLASS64;
   const size_t head = !old_packing && wide ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
   if (header.sh_size < head || header.sh_offset > INT64_MAX) return {0, 0};
-  const Elf_Data* const data =
-      elf_getdata_rawchunk(elf, static_cast<int64_t>(header.sh_offset), head, ELF_T_BYTE);
+  const Elf_Data* const data = with_memory([&] {
+    return elf_getdata_rawchunk(elf, static_cast<int64_t>(header.sh_offset), head, ELF_T_BYTE);
+  });
   if (!data || !data->d_buf) return {0, 0};
   if (old_packing) {
     // "ZLIB" and the size, big-endian.
@@ -71,7 +74,9 @@ std::vector<DebugSection> find_debug_sections(Elf* elf) {
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
     const char* const text =
-        gelf_getshdr(section, &header) ? elf_strptr(elf, *names, header.sh_name) : nullptr;
+        gelf_getshdr(section, &header)
+            ? with_memory([&] { return elf_strptr(elf, *names, header.sh_name); })
+            : nullptr;
     // Sections of a COMDAT group repeat those of another object file.
     if (!text || header.sh_type == SHT_NOBITS || (header.sh_flags & SHF_GROUP) != 0) continue;
     std::string_view kind(text, strnlen(text, 40));
@@ -95,12 +100,14 @@ using UnpackedBytes = std::vector<std::unique_ptr<char[]>>;
 
 std::optional<std::string_view> unpack_zstd(const DebugSection& debug, bool wide,
                                             UnpackedBytes& kept) {
-  std::string_view packed = bytes_of(elf_rawdata(debug.section, nullptr));
+  std::string_view packed =
+      bytes_of(with_memory([&] { return elf_rawdata(debug.section, nullptr); }));
   const size_t head = wide ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
   if (packed.size() < head) return std::nullopt;
   packed.remove_prefix(head);
   auto bytes = std::make_unique_for_overwrite<char[]>(debug.size);
   const size_t size = ZSTD_decompress(bytes.get(), debug.size, packed.data(), packed.size());
+  if (ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation) throw std::bad_alloc();
   if (ZSTD_isError(size) != 0 || size != debug.size) return std::nullopt;
   kept.push_back(std::move(bytes));
   return std::string_view(kept.back().get(), size);
@@ -109,9 +116,11 @@ std::optional<std::string_view> unpack_zstd(const DebugSection& debug, bool wide
 // The uncompressed bytes; nullopt if they are damaged or the compression is not known.
 std::optional<std::string_view> unpack(const DebugSection& debug, bool wide, UnpackedBytes& kept) {
   if (debug.packed && debug.packing == packed_by_zstd) return unpack_zstd(debug, wide, kept);
-  if (debug.old_packing && elf_compress_gnu(debug.section, 0, 0) < 0) return std::nullopt;
-  if (debug.packed && elf_compress(debug.section, 0, 0) < 0) return std::nullopt;
-  return bytes_of(elf_getdata(debug.section, nullptr));
+  if (debug.old_packing && !with_memory([&] { return elf_compress_gnu(debug.section, 0, 0) >= 0; }))
+    return std::nullopt;
+  if (debug.packed && !with_memory([&] { return elf_compress(debug.section, 0, 0) >= 0; }))
+    return std::nullopt;
+  return bytes_of(with_memory([&] { return elf_getdata(debug.section, nullptr); }));
 }
 
 std::string_view* section_for(std::string_view kind, DwarfSections& sections) {

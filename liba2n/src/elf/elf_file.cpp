@@ -13,6 +13,7 @@
 
 #include "base/budgets.h"
 #include "base/safe_file.h"
+#include "elf_memory.h"
 #include "pi/hex.h"
 
 namespace a2n {
@@ -30,7 +31,8 @@ std::string build_id_in(Elf* elf, uint64_t offset, uint64_t size, uint64_t align
   if (offset > INT64_MAX || size == 0 || size > max_note_bytes || size > left) return "";
   left -= size;
   const Elf_Type type = alignment == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
-  Elf_Data* data = elf_getdata_rawchunk(elf, static_cast<int64_t>(offset), size, type);
+  Elf_Data* data = with_memory(
+      [&] { return elf_getdata_rawchunk(elf, static_cast<int64_t>(offset), size, type); });
   if (!data) return "";
   const std::span bytes(static_cast<const std::byte*>(data->d_buf), data->d_size);
   GElf_Nhdr note;
@@ -50,7 +52,7 @@ std::string build_id_in(Elf* elf, uint64_t offset, uint64_t size, uint64_t align
 
 // Layout of .gnu_debuglink: file name, NUL, padding to 4 bytes, checksum in the file's byte order.
 void read_debug_link(Elf_Scn* section, bool big_endian, ElfLayout& layout) {
-  Elf_Data* data = elf_rawdata(section, nullptr);
+  Elf_Data* data = with_memory([&] { return elf_rawdata(section, nullptr); });
   if (!data || !data->d_buf || data->d_size < 8 || data->d_size > max_name) return;
   const auto* bytes = static_cast<const unsigned char*>(data->d_buf);
   const size_t length = strnlen(static_cast<const char*>(data->d_buf), data->d_size);
@@ -71,7 +73,7 @@ void read_segments(Elf* elf, ElfLayout& layout, uint64_t& notes_left) {
   if (elf_getphdrnum(elf, &count) != 0) return;
   for (size_t i = 0; i < std::min(count, max_segments); ++i) {
     GElf_Phdr header;
-    if (!gelf_getphdr(elf, static_cast<int>(i), &header)) return;
+    if (!with_memory([&] { return gelf_getphdr(elf, static_cast<int>(i), &header); })) return;
     if (header.p_type == PT_LOAD) {
       layout.segments.push_back({header.p_offset, header.p_vaddr, header.p_filesz, header.p_memsz,
                                  (header.p_flags & PF_X) != 0});
@@ -115,8 +117,8 @@ void read_sections(Elf* elf, bool big_endian, ElfLayout& layout, uint64_t& notes
   if (!names) return;
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
-    if (!gelf_getshdr(section, &header)) break;
-    const char* name = elf_strptr(elf, *names, header.sh_name);
+    if (!with_memory([&] { return gelf_getshdr(section, &header); })) break;
+    const char* name = with_memory([&] { return elf_strptr(elf, *names, header.sh_name); });
     const size_t length = name ? strnlen(name, max_section_name) : 0;
     read_section(elf, section, {name ? name : "", length}, big_endian, layout, notes_left);
   }
@@ -136,9 +138,11 @@ void initialize_libelf() {
 std::optional<size_t> section_name_table(Elf* elf) {
   size_t names = 0;
   GElf_Shdr header;
-  if (elf_getshdrstrndx(elf, &names) != 0) return std::nullopt;
-  Elf_Scn* const section = elf_getscn(elf, names);
-  if (!section || !gelf_getshdr(section, &header) || (header.sh_flags & SHF_COMPRESSED) != 0)
+  if (!with_memory([&] { return elf_getshdrstrndx(elf, &names) == 0; })) return std::nullopt;
+  Elf_Scn* const section = with_memory([&] { return elf_getscn(elf, names); });
+  // This reads the headers of all sections.
+  if (!section || !with_memory([&] { return gelf_getshdr(section, &header); }) ||
+      (header.sh_flags & SHF_COMPRESSED) != 0)
     return std::nullopt;
   return names;
 }
@@ -191,7 +195,7 @@ pi::Result<ElfFile> ElfFile::from_fd(pi::UniqueFd fd, const std::string& name, E
   // Files of /proc and tracefs have size 0; reading them may have side effects.
   if (file.size_ == 0) return pi::Error{ENOEXEC, name + ": not an ELF file"};
   // ELF_C_READ, not mmap: a file that is truncated meanwhile must not cause SIGBUS.
-  file.elf_.reset(elf_begin(file.fd_.get(), ELF_C_READ, nullptr));
+  file.elf_.reset(with_memory([&] { return elf_begin(file.fd_.get(), ELF_C_READ, nullptr); }));
   if (auto parsed = file.read(name, use); !parsed) return parsed.error();
   return file;
 }
@@ -207,7 +211,7 @@ pi::Result<ElfFile> ElfFile::from_bytes(std::vector<char> bytes, const std::stri
   ElfFile file;
   file.bytes_ = std::move(bytes);
   file.size_ = file.stored_ = file.bytes_.size();
-  file.elf_.reset(elf_memory(file.bytes_.data(), file.bytes_.size()));
+  file.elf_.reset(with_memory([&] { return elf_memory(file.bytes_.data(), file.bytes_.size()); }));
   if (auto parsed = file.read(name, ElfUse::program); !parsed) return parsed.error();
   return file;
 }

@@ -2,13 +2,15 @@
 // Tables of an ELF file, within a limit on their size: libelf keeps each in memory.
 #include "elf_tables.h"
 
+#include "elf_memory.h"
+
 namespace a2n {
 
 Elf_Data* section_data(Elf_Scn* section, uint32_t type, uint64_t limit, GElf_Shdr& header) {
-  if (!section || !gelf_getshdr(section, &header)) return nullptr;
+  if (!section || !with_memory([&] { return gelf_getshdr(section, &header); })) return nullptr;
   if (header.sh_type != type || (header.sh_flags & SHF_COMPRESSED)) return nullptr;
   if (header.sh_size > limit) return nullptr;
-  Elf_Data* data = elf_getdata(section, nullptr);
+  Elf_Data* data = with_memory([&] { return elf_getdata(section, nullptr); });
   return data && data->d_buf ? data : nullptr;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/budgets.h"
+#include "elf_memory.h"
 
 namespace a2n {
 namespace {
@@ -20,7 +21,7 @@ constexpr uint64_t max_decoder_memory = uint64_t{256} << 20;
 
 class Decoder {
  public:
-  Decoder() : ready_(lzma_stream_decoder(&stream_, max_decoder_memory, 0) == LZMA_OK) {}
+  Decoder() : ready_(is_good(lzma_stream_decoder(&stream_, max_decoder_memory, 0))) {}
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
   ~Decoder() { lzma_end(&stream_); }
@@ -38,7 +39,7 @@ class Decoder {
       stream_.next_out = reinterpret_cast<uint8_t*>(out.data() + used);
       stream_.avail_out = out.size() - used;
       status = lzma_code(&stream_, LZMA_FINISH);
-      if (status != LZMA_OK && status != LZMA_STREAM_END) return std::nullopt;
+      if (!is_good(status)) return std::nullopt;
       out.resize(out.size() - stream_.avail_out);
       if (status == LZMA_OK && stream_.avail_in == 0 && out.size() == used) return std::nullopt;
     }
@@ -46,6 +47,11 @@ class Decoder {
   }
 
  private:
+  static bool is_good(lzma_ret status) {
+    if (status == LZMA_MEM_ERROR) throw std::bad_alloc();
+    return status == LZMA_OK || status == LZMA_STREAM_END;
+  }
+
   lzma_stream stream_ = LZMA_STREAM_INIT;
   bool ready_;
 };
@@ -56,10 +62,10 @@ Elf_Data* compressed_data(Elf* elf) {
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
     GElf_Shdr header;
     if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS) continue;
-    const char* name = elf_strptr(elf, *names, header.sh_name);
+    const char* name = with_memory([&] { return elf_strptr(elf, *names, header.sh_name); });
     if (!name || std::strcmp(name, ".gnu_debugdata") != 0) continue;
     if (header.sh_size > max_compressed) return nullptr;
-    Elf_Data* data = elf_rawdata(section, nullptr);
+    Elf_Data* data = with_memory([&] { return elf_rawdata(section, nullptr); });
     return data && data->d_buf ? data : nullptr;
   }
   return nullptr;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/budgets.h"
+#include "elf_memory.h"
 #include "elf_tables.h"
 
 namespace a2n {
@@ -66,8 +67,10 @@ class PltReader {
       const uint64_t at = section.range.begin - segment.vaddr;
       if (at >= segment.file_size || size > segment.file_size - at) continue;
       if (at > INT64_MAX || segment.offset > INT64_MAX - at) continue;
-      const Elf_Data* data = elf_getdata_rawchunk(
-          file_.elf(), static_cast<int64_t>(segment.offset + at), size, ELF_T_BYTE);
+      const Elf_Data* data = with_memory([&] {
+        return elf_getdata_rawchunk(file_.elf(), static_cast<int64_t>(segment.offset + at), size,
+                                    ELF_T_BYTE);
+      });
       if (data && data->d_buf) return a2n::bytes_of(data);
     }
     return {};

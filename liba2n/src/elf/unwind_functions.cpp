@@ -16,6 +16,7 @@
 #include "base/dwarf_bytes.h"
 #include "base/last_at.h"
 #include "elf_dynamic.h"
+#include "elf_memory.h"
 #include "elf_tables.h"
 
 namespace a2n {
@@ -44,13 +45,14 @@ pi::Result<std::optional<Table>> table_of_section(const ElfFile& file, uint64_t 
     if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
         (header.sh_flags & (SHF_ALLOC | SHF_COMPRESSED)) != SHF_ALLOC)
       continue;
-    const char* name = elf_strptr(file.elf(), *names, header.sh_name);
+    const char* name = with_memory([&] { return elf_strptr(file.elf(), *names, header.sh_name); });
     if (!name || std::strcmp(name, ".eh_frame") != 0) continue;
     if (header.sh_size > limit)
       return pi::Error{EFBIG, file.name() + ": its unwind table (.eh_frame) has more than " +
                                   std::to_string(limit) +
                                   " bytes; functions without symbols are not distinguished"};
-    return std::optional(Table{bytes_of(elf_rawdata(section, nullptr)), header.sh_addr, true});
+    return std::optional(Table{bytes_of(with_memory([&] { return elf_rawdata(section, nullptr); })),
+                               header.sh_addr, true});
   }
   return std::optional<Table>();
 }
@@ -103,9 +105,10 @@ std::optional<Table> table_of_segment(const ElfFile& file, uint64_t limit) {
     GElf_Phdr header;
     if (!gelf_getphdr(file.elf(), static_cast<int>(i), &header)) break;
     if (header.p_type != PT_GNU_EH_FRAME || header.p_offset > INT64_MAX) continue;
-    DwarfBytes in(bytes_of(elf_getdata_rawchunk(file.elf(), static_cast<int64_t>(header.p_offset),
-                                                std::min<uint64_t>(header.p_filesz, max_header),
-                                                ELF_T_BYTE)));
+    DwarfBytes in(bytes_of(with_memory([&] {
+      return elf_getdata_rawchunk(file.elf(), static_cast<int64_t>(header.p_offset),
+                                  std::min<uint64_t>(header.p_filesz, max_header), ELF_T_BYTE);
+    })));
     if (in.number(1) != 1) return std::nullopt;
     const auto encoding = static_cast<uint8_t>(in.number(1));
     in.skip(2);
@@ -113,8 +116,10 @@ std::optional<Table> table_of_segment(const ElfFile& file, uint64_t limit) {
     const auto range = in.good() ? file_range(file.layout(), address) : std::nullopt;
     if (!range || range->offset >= file.size()) return std::nullopt;
     const uint64_t size = std::min({range->bytes, file.size() - range->offset, limit});
-    return Table{bytes_of(elf_getdata_rawchunk(file.elf(), static_cast<int64_t>(range->offset),
-                                               size, ELF_T_BYTE)),
+    return Table{bytes_of(with_memory([&] {
+                   return elf_getdata_rawchunk(file.elf(), static_cast<int64_t>(range->offset),
+                                               size, ELF_T_BYTE);
+                 })),
                  address, false};
   }
   return std::nullopt;
