@@ -63,6 +63,7 @@ pi::Status start(const Settings& settings) {
   session->shape = {meter.metrics.size(), meter.begin_thread != nullptr, settings.limits,
                     settings.event_log};
   session->number = before ? before->number + 1 : 1;
+  session->before = before;
   // A probe of the recording before may still read: its meter's function remains, or is replaced by
   // another one.
   if (has_reader(meter.kind)) meter_reader = meter.reader;

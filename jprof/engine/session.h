@@ -17,6 +17,7 @@ struct Session {
   Settings settings;
   Recording::Shape shape;
   uint64_t number = 0;
+  const Session* before = nullptr;  // so that tools that search for leaks find it
 };
 
 struct State {
