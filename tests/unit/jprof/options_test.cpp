@@ -166,6 +166,19 @@ TEST(Options, RefusedOptionsAreReportedWithTheReasonUnlessNegated) {
   EXPECT_GE(count, 90u);
 }
 
+TEST(Options, CalibrationIsOnAndItsFilesAreNamed) {
+  EXPECT_TRUE(good("calltree,start").calibrate);
+  EXPECT_FALSE(good("calltree,start,nocalibrate").calibrate);
+  const Options options = good("calltree,start,minima=/m/a,SAVEMINIMA=b,envminima=c,json,folded");
+  EXPECT_EQ(options.minima_file, "/m/a");
+  EXPECT_EQ(options.save_minima_file, "b");
+  EXPECT_EQ(options.environment_file, "c");
+  EXPECT_TRUE(options.json);
+  EXPECT_TRUE(options.folded);
+  EXPECT_FALSE(good("calltree,start").json);
+  EXPECT_THAT(parse("minima").errors, testing::SizeIs(1));
+}
+
 TEST(Options, EveryOptionWordIsUnique) {
   std::set<std::string> seen;
   for (const auto& known : option_words()) {
