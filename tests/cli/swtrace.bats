@@ -525,3 +525,31 @@ Try swtrace --help." ]
     [ ! -e "$public/home/stolen.nrm2" ]
     [ "$(swtrace info --json | jq .trace.on)" = true ]
 }
+
+@test "a file system that does not answer costs only its own files' symbols" {
+    needs_perf
+    [ "$(id -u)" -eq 0 ] && [ -r /dev/fuse ] || skip "needs root and /dev/fuse to mount such a file system"
+    mkdir place
+    mkfifo go
+    exec 8<>go
+    unshare -m "$BUILD_DIR/tests/hanging_file" place <&8 >reached 2>why 3>&- 8>&- &
+    holder=$!
+    for ((i = 0; i < 600; i++)); do if grep -q ready reached || ! kill -0 $holder; then break; fi && sleep 0.1; done
+    grep -q ready reached || { cat why && false; }
+    swtrace init -s 8 --source perf
+    swtrace enable tprof
+    swtrace on
+    echo >&8
+    for ((i = 0; i < 600; i++)); do if grep -q mapped reached; then break; fi && sleep 0.1; done
+    "$BUILD_DIR/tests/mixed" 1
+    timeout 60 swtrace off
+    timeout 60 swtrace get run.nrm2
+    timeout 60 swtrace free
+    kill -KILL $holder
+    wait $holder || true
+    post -r run.nrm2
+    tr -s ' \n' ' ' <tprof.out >words
+    grep -q 'The build-ids of 1 file(s) were not read in time: a file system does not answer.* The first is [^ ]*/place/code.so\.' words
+    # Files that were mapped later have their symbols.
+    grep -q 'SYM.* user_work' tprof.out
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The thread that reads the build-ids of files that a trace mentions.
+// The thread that reads the build-ids of files that a trace mentions, and its successors.
 #include "build_id_reader.h"
 
 #include <algorithm>
@@ -13,8 +13,18 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <pi/printable.h>
 
 namespace pi::perfutil {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Threads that wait for a file system. Each may stay until that file system answers.
+constexpr size_t max_waiting_threads = 8;
+
+}  // namespace
 
 struct BuildIdReader::Shared {
   Shared(Read reader, size_t max_waiting_files)
@@ -26,11 +36,18 @@ struct BuildIdReader::Shared {
   std::condition_variable changed;
   std::deque<WantedFile> wanted;
   std::optional<WantedFile> current;
+  Clock::time_point current_since;
+  uint64_t thread = 0;  // the one that reads; an earlier one ends when its file system answers
   std::string lines;
   uint64_t files_read = 0;
   size_t left_out = 0;
+  std::string first_left_out;
   bool stop = false;
-  bool ended = false;  // the thread
+  bool ended = false;  // the thread that reads
+
+  void leave_out(const WantedFile& file) {
+    if (left_out++ == 0) first_left_out = file.path;
+  }
 };
 
 BuildIdReader::BuildIdReader(Read read, size_t max_waiting)
@@ -48,13 +65,14 @@ BuildIdReader::~BuildIdReader() {
   ended ? thread_.join() : thread_.detach();
 }
 
-void BuildIdReader::run(const std::shared_ptr<Shared>& shared) {
+void BuildIdReader::run(const std::shared_ptr<Shared>& shared, uint64_t thread) {
   std::unique_lock lock(shared->mutex);
   for (;;) {
     shared->changed.wait(lock, [&] { return shared->stop || !shared->wanted.empty(); });
     if (shared->stop) break;
     shared->current = std::move(shared->wanted.front());
     shared->wanted.pop_front();
+    shared->current_since = Clock::now();
     const WantedFile file = *shared->current;
     lock.unlock();
     std::string line;
@@ -64,6 +82,8 @@ void BuildIdReader::run(const std::shared_ptr<Shared>& shared) {
       line = unread_build_id_line(file);
     }
     lock.lock();
+    if (shared->thread != thread)
+      return;  // its successor reads, and the file's line is written already
     ++shared->files_read;
     // Without current the file was given up meanwhile, and its line is written already.
     if (shared->current) shared->lines += line;
@@ -77,11 +97,22 @@ void BuildIdReader::run(const std::shared_ptr<Shared>& shared) {
 bool BuildIdReader::start() {
   if (thread_.joinable()) return true;
   try {
-    thread_ = std::thread([shared = shared_] { run(shared); });
+    thread_ = std::thread([shared = shared_, number = shared_->thread] { run(shared, number); });
   } catch (const std::system_error&) {
     // Tried again with the next files.
   }
   return thread_.joinable();
+}
+
+bool BuildIdReader::replace_waiting_thread(std::chrono::milliseconds patience) {
+  if (!shared_->current || Clock::now() < shared_->current_since + patience) return true;
+  if (shared_->thread == max_waiting_threads) return false;
+  shared_->lines += unread_build_id_line(*shared_->current);
+  shared_->leave_out(*shared_->current);
+  shared_->current.reset();
+  ++shared_->thread;
+  thread_.detach();
+  return start();
 }
 
 void BuildIdReader::want(std::vector<WantedFile> files) {
@@ -92,26 +123,28 @@ void BuildIdReader::want(std::vector<WantedFile> files) {
     if (runs && shared_->wanted.size() < shared_->max_waiting)
       shared_->wanted.push_back(std::move(file));
     else
-      ++shared_->left_out;
+      shared_->leave_out(file);
   shared_->changed.notify_all();
 }
 
 std::string BuildIdReader::take_lines() {
   const std::lock_guard lock(shared_->mutex);
+  replace_waiting_thread(BuildIdPatience{}.file);
   return std::exchange(shared_->lines, {});
 }
 
 std::string BuildIdReader::wait_for_lines(BuildIdPatience patience) {
-  using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + patience.all;
   std::unique_lock lock(shared_->mutex);
   const auto all_read = [&] { return shared_->wanted.empty() && !shared_->current; };
-  bool goes_on = true;
-  while (goes_on && !all_read()) {
+  while (!all_read() && Clock::now() < end) {
+    if (!replace_waiting_thread(patience.file)) break;
+    // Also when the thread has not begun with a file yet, there is no need to wait longer than for
+    // one.
+    const auto since = shared_->current ? shared_->current_since : Clock::now();
     const uint64_t before = shared_->files_read;
-    goes_on = shared_->changed.wait_until(lock, std::min(end, Clock::now() + patience.file), [&] {
-      return shared_->files_read != before || all_read();
-    });
+    shared_->changed.wait_until(lock, std::min(end, since + patience.file),
+                                [&] { return shared_->files_read != before || all_read(); });
   }
   return std::exchange(shared_->lines, {});
 }
@@ -121,7 +154,7 @@ std::string BuildIdReader::give_up() {
   std::string lines = std::exchange(shared_->lines, {});
   const auto give_up_one = [&](const WantedFile& file) {
     lines += unread_build_id_line(file);
-    ++shared_->left_out;
+    shared_->leave_out(file);
   };
   if (shared_->current) give_up_one(*shared_->current);
   for (const WantedFile& file : shared_->wanted) give_up_one(file);
@@ -135,9 +168,9 @@ std::string BuildIdReader::trouble() const {
   if (shared_->left_out == 0) return "";
   return fmt::format(
       "The build-ids of {} file(s) were not read in time: a file system does not answer, or too "
-      "many files were mapped at once. post uses the symbols of these files only with -nv, since "
-      "nothing shows that they are the traced files.",
-      shared_->left_out);
+      "many files were mapped at once. The first is {}. post uses the symbols of these files only "
+      "with -nv, since nothing shows that they are the traced files.",
+      shared_->left_out, printable(shared_->first_left_out));
 }
 
 }  // namespace pi::perfutil

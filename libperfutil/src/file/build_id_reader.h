@@ -5,6 +5,7 @@
 #define PI_PERFUTIL_BUILD_ID_READER_H
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -15,8 +16,8 @@
 
 namespace pi::perfutil {
 
-// How long the end of a trace waits for build-ids: for one file, since a file system may not
-// answer, and for all files, since a file system may delay each answer intentionally.
+// How long to wait for build-ids: for one file, since a file system may not answer, and at the end
+// of a trace for all files, since a file system may delay each answer intentionally.
 struct BuildIdPatience {
   std::chrono::milliseconds file{5'000};
   std::chrono::milliseconds all{60'000};
@@ -48,8 +49,11 @@ class BuildIdReader {
 
  private:
   struct Shared;
-  static void run(const std::shared_ptr<Shared>& shared);
-  bool start();  // with the lock held
+  static void run(const std::shared_ptr<Shared>& shared, uint64_t thread);
+  // Both with the lock held. The second starts another thread if the present one waits for a file
+  // for longer than the patience; false if there must be no more threads.
+  bool start();
+  bool replace_waiting_thread(std::chrono::milliseconds patience);
 
   std::shared_ptr<Shared> shared_;  // shared with the thread, which may outlive this object
   std::thread thread_;

@@ -16,6 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::minutes;
+using std::chrono::seconds;
 
 WantedFile file(const std::string& path, uint64_t inode = 0) {
   WantedFile wanted{path, {}};
@@ -55,22 +56,57 @@ TEST(BuildIdReader, ReadsInOrder) {
   EXPECT_EQ(reader.trouble(), "");
 }
 
-TEST(BuildIdReader, AFileThatHangsBlocksNoCallerAndIsReportedAsUnread) {
-  Disk disk;
-  {
-    BuildIdReader reader(disk.read());
-    reader.want({file("/hangs", 7), file("/later")});
-    disk.called.get_future().wait();
-    EXPECT_EQ(reader.take_lines(), "");
-    EXPECT_EQ(reader.wait_for_lines({milliseconds(1), minutes(1)}), "");
-    EXPECT_EQ(reader.give_up(), "?@7 /hangs\n? /later\n");
-    EXPECT_THAT(reader.trouble(), testing::HasSubstr("2 file(s)"));
-    disk.answer.set_value();
-    // Its line is already written.
-    EXPECT_EQ(reader.wait_for_lines(long_patience), "");
-    reader.want({file("/next")});
-    EXPECT_EQ(reader.wait_for_lines(long_patience), "id /next\n");
+// Its paths that begin with /hangs do not answer until the end of the test.
+class HangingDisk {
+ public:
+  ~HangingDisk() { answer_.set_value(); }
+  BuildIdReader::Read read() {
+    return [answered = answered_](const WantedFile& wanted) {
+      if (wanted.path.starts_with("/hangs")) answered.wait();
+      return "id " + wanted.path + "\n";
+    };
   }
+
+ private:
+  std::promise<void> answer_;
+  std::shared_future<void> answered_ = answer_.get_future().share();
+};
+
+TEST(BuildIdReader, AFileThatHangsBlocksNoCallerAndNoOtherFile) {
+  HangingDisk disk;
+  BuildIdReader reader(disk.read());
+  reader.want({file("/hangs", 7), file("/later")});
+  EXPECT_EQ(reader.take_lines(), "");
+  EXPECT_EQ(reader.wait_for_lines({seconds(1), minutes(1)}), "?@7 /hangs\nid /later\n");
+  EXPECT_EQ(reader.give_up(), "");
+  EXPECT_THAT(reader.trouble(), testing::HasSubstr("1 file(s)"));
+  EXPECT_THAT(reader.trouble(), testing::HasSubstr("The first is /hangs."));
+}
+
+TEST(BuildIdReader, ALateAnswerIsNotWrittenTwice) {
+  Disk disk;
+  BuildIdReader reader(disk.read());
+  reader.want({file("/hangs")});
+  disk.called.get_future().wait();
+  EXPECT_EQ(reader.wait_for_lines({milliseconds(1), minutes(1)}), "? /hangs\n");
+  disk.answer.set_value();
+  reader.want({file("/next")});
+  EXPECT_EQ(reader.wait_for_lines(long_patience), "id /next\n");
+  EXPECT_EQ(reader.give_up(), "");
+}
+
+TEST(BuildIdReader, ManyFilesThatHangEndTheReading) {
+  HangingDisk disk;
+  BuildIdReader reader(disk.read());
+  std::vector<WantedFile> files(20, file("/hangs"));
+  files.push_back(file("/later"));
+  reader.want(files);
+  std::string lines = reader.wait_for_lines({milliseconds(10), minutes(1)});
+  const auto replaced = std::ranges::count(lines, '\n');
+  EXPECT_EQ(replaced, 8);
+  lines += reader.give_up();
+  EXPECT_EQ(std::ranges::count(lines, '\n'), 21);
+  EXPECT_THAT(reader.trouble(), testing::HasSubstr("21 file(s)"));
 }
 
 TEST(BuildIdReader, WaitsWhileOneFileAfterTheOtherIsRead) {
