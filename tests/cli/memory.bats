@@ -84,7 +84,7 @@ make_reports() {
 @test "the other programs end with an error, too" {
   local kib program
   printf '0 U 1 x @ 0 a b c 0\n' >arc
-  for ((kib = 8000; kib < 60000; kib += 1000)); do
+  for ((kib = 8000; kib < 60000; kib += 2500)); do
     for program in 'arcf -F arc' 'ptt info' pttstats 'swtrace info' "genmsi -o saved.msi $BUILD_DIR/bin/genmap" \
       "genmap -o map $BUILD_DIR/bin/genmap"; do
       # shellcheck disable=SC2086 # several words

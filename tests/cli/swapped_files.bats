@@ -67,7 +67,7 @@ pack() { timeout 60 post -r run.nrm2 -jdir "$public/home/log" "--archive=$1" --a
     swap "$name" "link-$name"
   done
   # Each run opens three files, each of which is the right one half of the time.
-  for ((n = 0; n < 25; n++)); do
+  for ((n = 0; n < 15; n++)); do
     rm -f run.tar.zst
     pack run.tar.zst >>said 2>&1 || true
     [[ -e run.tar.zst ]] || continue

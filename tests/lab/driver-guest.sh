@@ -81,7 +81,7 @@ promise a-cpu-that-comes-online-is-counted-exactly lacks arrives '/^check/ && $3
 
 # ---- names ----
 
-trace spawn -d -t 8192 -m 16384 -- "$tool" spawn 200
+trace spawn -d -t 8192 -m 16384 -- "$tool" spawn 100
 promise processes-lose-no-record lacks spawn '/^stream/ && f("produced") != f("written")'
 # For each process in this order: fork, new image, its name, its program and its library, exit.
 promise processes-in-order awk -v tool="$tool" '
@@ -93,7 +93,7 @@ promise processes-in-order awk -v tool="$tool" '
     $4 == "19/01" && step[$5] == 3 && index($0, "\"" tool "\"") { step[$5] = 4 }
     $4 == "19/01" && step[$5] == 4 && /libm\.so/ { step[$5] = 5 }
     $4 == "19/65" && step[$5] == 5 { step[$5] = 6 }
-    END { print "# " good + 0 " of " children " processes"; exit !(children == 200 && good == 200) }
+    END { print "# " good + 0 " of " children " processes"; exit !(children == 100 && good == 100) }
     ' <(grep '^record' "$work/spawn"; grep '^spawned' "$work/spawn")
 promise processes-are-killed-once awk '
     $4 == "19/65" { if (killed[$5]++) exit bad = 1 } END { exit bad }' "$work/spawn"

@@ -46,7 +46,7 @@ setup_file() {
     promised a-cpu-that-comes-online-gets-buffers a-cpu-that-comes-online-is-counted-exactly
 }
 
-@test "the records of 200 processes are each in order from fork to exit" {
+@test "the records of 100 processes are each in order from fork to exit" {
     promised processes-lose-no-record processes-in-order processes-are-killed-once \
         no-tick-of-an-unknown-process
 }

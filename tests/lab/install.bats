@@ -20,6 +20,7 @@
   for name in $promised finished; do grep -qx "ok $name" "$BATS_TEST_TMPDIR/said"; done
 }
 
+# bats test_tags=long
 @test "the archive of a trace gives the identical report under another kernel" {
   # shellcheck source=tests/support/other_machine.bash
   source "$SOURCE_DIR/tests/support/other_machine.bash"

@@ -72,7 +72,7 @@ within_a_point() {
 
 # bats test_tags=lab:long
 @test "duty cycles of 50 and 90 percent are reported within a point, and so is other load" {
-  within_a_point 7 50
+  within_a_point 4 50
 }
 
 # bats test_tags=long

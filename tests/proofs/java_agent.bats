@@ -57,6 +57,7 @@ same_as_log() {
   diff logged placed
 }
 
+# bats test_tags=lab:long
 @test "each record of the JProf logs has its hook in the trace" {
   start
   java -agentpath:"$agent"=tprof -cp "$classes" Replace 60 >out &

@@ -308,6 +308,7 @@ suspended() {
 # bats test_tags=lab:long
 @test "suspended, normal mode: names but no ticks are recorded; discard removes older ticks" { suspended norm; }
 
+# bats test_tags=lab:long
 @test "suspended, continuous mode: names but no ticks are recorded; discard removes older ticks and their file" { suspended cont; }
 
 # bats test_tags=lab:long

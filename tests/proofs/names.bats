@@ -259,6 +259,7 @@ out_of_view() { # out_of_view MODULE
   checked
 }
 
+# bats test_tags=lab:long
 @test "munmap is recorded with process, address and size" {
   if [[ $PROOF_SOURCE == perf ]]; then
     skip "perf has no event for munmap"
