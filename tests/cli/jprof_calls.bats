@@ -153,3 +153,38 @@ has() {
   diff -r plain probed
   grep -q 'com/sun/tools/javac/main/JavaCompiler.compile' log-rt.1
 }
+
+@test "logrt lists the calls of the file exactly, compares files and checks limits" {
+  PATH=$BUILD_DIR/bin:$PATH
+  options=,json,metrics=raw_cycles
+  calls 2
+  # Sums of the text that awk adds up.
+  awk '$1 ~ /^[1-9]/ && $8 ~ /:/ { sub(/^.:/, "", $8); calls[$8] += $2; base[$8] += $4 }
+    END { for (name in calls) printf "%d %d %s\n", calls[name], base[name], name }' log-rt.1 | sort >expected
+  [ "$(wc -l <expected)" -gt 200 ]
+  logrt --json --lines 0 log-rt.1.json >methods.json
+  jq -r '.rows[] | select(.name != "") | "\(.calls) \(.base) \(.name)"' methods.json | sort >listed
+  diff expected listed
+  jq -e '([.rows[].base] | add) == .total.base and ([.rows[].cum] | max) <= .total.base and .lost == ""' methods.json
+  logrt --by package log-rt.1.json | grep -qE '^ +[0-9]+ .* java/util$'
+  # The file and itself, and with one method's calls changed.
+  logrt --diff log-rt.1.json log-rt.1.json --json --lines 0 | jq -e '[.rows[].within_bound] | all'
+  name=$(jq -r '[.rows[] | select(.calls > 5)][0].name' methods.json)
+  jq -c --arg name "$name" '(.threads[].nodes[] | select(.name == $name)).calls += 1' log-rt.1.json >more.json
+  logrt --diff log-rt.1.json more.json --json | jq -e --arg name "$name" '.rows[0] | .name == $name and .within_bound == false'
+  echo "method $name calls 5" >limits
+  status=0
+  logrt --budget limits log-rt.1.json >checked || status=$?
+  [ "$status" -eq 4 ]
+  grep -qF "OVER  method $name: calls" checked
+  jq -c '.lost.nodes = 7' log-rt.1.json >lossy.json
+  status=0
+  logrt lossy.json >incomplete 2>why || status=$?
+  [ "$status" -eq 3 ]
+  grep -q 'lossy.json lacks what was lost: 7 nodes' why
+  for words in log-rt.1 /dev/null missing.json '--by page log-rt.1.json' 'log-rt.1.json more.json' '--diff more.json'; do
+    # shellcheck disable=SC2086 # several words
+    ! logrt $words >out 2>why
+    [ -s why ] && [ ! -s out ]
+  done
+}

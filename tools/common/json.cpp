@@ -31,10 +31,19 @@ struct ToLibrary {
 // Deeper than any report. The limit prevents that a hostile file exhausts the stack.
 constexpr size_t max_depth = 100;
 
+// Values that parse_each() stores: about 100 MB.
+constexpr size_t max_stored = size_t{1} << 21;
+
 // Builds a value from the parser's events, in the order of the text. Each function returns whether
 // to continue.
 class Builder {
  public:
+  using Take = std::function<void(Json)>;
+
+  Builder() = default;
+  // Elements of arrays with this name are not stored, but passed to `take`.
+  Builder(std::string_view each, const Take& take) : each_(each), take_each_(&take) {}
+
   Json take() { return std::move(root_); }
 
   bool null() { return add(Json()); }
@@ -62,22 +71,42 @@ class Builder {
     return parent.push_back(std::move(value));
   }
   bool add(Json value) {
+    if (!count()) return false;
     place(std::move(value));
+    pass_element();
     return true;
   }
   bool open(Json container) {
-    if (open_.size() >= max_depth) return false;
+    if (open_.size() >= max_depth || !count()) return false;
+    const bool named = !open_.empty() && open_.back()->is_object() && name_ == each_;
     open_.push_back(&place(std::move(container)));
+    if (take_each_ && !array_ && named && open_.back()->is_array()) array_ = open_.back();
     return true;
   }
   bool close() {
+    if (open_.back() == array_) array_ = nullptr;
     open_.pop_back();
+    pass_element();
     return true;
+  }
+  void pass_element() {
+    if (!array_ || open_.back() != array_) return;
+    stored_ = stored_before_;
+    (*take_each_)(array_->take_back());
+  }
+  // A value takes many times the memory of its text.
+  bool count() {
+    if (!array_) stored_before_ = stored_ + 1;
+    return ++stored_ <= max_stored || !take_each_;
   }
 
   Json root_;
   std::vector<Json*> open_;  // stays valid: a container does not grow while one in it is open
   std::string name_;         // of the next member
+  std::string each_;
+  const Take* take_each_ = nullptr;
+  size_t stored_ = 0, stored_before_ = 0;  // values; without those of the present element
+  Json* array_ = nullptr;                  // the one whose elements are passed on, while it is open
 };
 
 }  // namespace
@@ -105,6 +134,20 @@ std::optional<Json> Json::parse(std::string_view text) {
   return builder.take();
 }
 
+std::optional<Json> Json::parse_each(std::string_view text, std::string_view name,
+                                     const std::function<void(Json)>& take) {
+  Builder builder(name, take);
+  if (!Library::sax_parse(text, &builder)) return std::nullopt;
+  return builder.take();
+}
+
+Json Json::take_back() {
+  auto& array = std::get<Array>(value_);
+  Json last = std::move(array.back());
+  array.pop_back();
+  return last;
+}
+
 Json& Json::push_back(Json element) {
   if (std::holds_alternative<std::monostate>(value_)) value_ = Array();
   return std::get<Array>(value_).emplace_back(std::move(element));
@@ -127,6 +170,13 @@ void Json::update(Json object) {
 
 std::string Json::dump(int indent) const {
   return visit(ToLibrary()).dump(indent, ' ', false, Library::error_handler_t::replace);
+}
+
+std::optional<int64_t> Json::signed_number() const {
+  if (const auto* number = std::get_if<int64_t>(&value_)) return *number;
+  const auto whole = whole_number();
+  if (!whole || *whole > INT64_MAX) return std::nullopt;
+  return static_cast<int64_t>(*whole);
 }
 
 std::optional<uint64_t> Json::whole_number() const {

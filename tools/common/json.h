@@ -8,6 +8,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <ranges>
@@ -52,10 +53,17 @@ class Json {
   // nullopt if the text is not JSON, or nested deeper than 100 levels. Of members with the same
   // name find() returns the first.
   static std::optional<Json> parse(std::string_view text);
+  // The same for large files: each element of an array that is a member with this name is passed
+  // to the function when it is complete, and then forgotten. The function may throw. nullopt also
+  // if one element, or all that is not in such arrays, has more than 2 million values.
+  static std::optional<Json> parse_each(std::string_view text, std::string_view name,
+                                        const std::function<void(Json)>& take);
 
   // A null becomes an empty array, or object, first. The result is valid until the next element is
   // added.
   Json& push_back(Json element);
+  // Removes the last element of an array that has one.
+  Json take_back();
   Json& operator[](std::string_view name);
   // Adds a member, null at first, to an object that has none of that name.
   Json& add(std::string_view name);
@@ -72,6 +80,7 @@ class Json {
   const bool* boolean() const { return std::get_if<bool>(&value_); }
   const std::string* text() const { return std::get_if<std::string>(&value_); }
   std::optional<uint64_t> whole_number() const;
+  std::optional<int64_t> signed_number() const;  // also of a uint64_t that fits
   std::optional<double> number() const;
   // The member of an object, nullptr if there is none.
   const Json* find(std::string_view name) const;

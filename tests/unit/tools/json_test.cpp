@@ -55,6 +55,26 @@ TEST(Json, ParsedTextGivesItsValues) {
   EXPECT_EQ(json->size(), 6u);
 }
 
+TEST(Json, ElementsAreTakenOneByOneAndNotStored) {
+  std::vector<std::string> taken;
+  const auto rest = Json::parse_each(
+      R"({"rows": [1, {"rows": [2]}, [3]], "other": [{"rows": []}, {"rows": ["x"]}], "more": [4]})",
+      "rows", [&](const Json& element) { taken.push_back(element.dump()); });
+  ASSERT_TRUE(rest);
+  // An array of this name inside an element is a part of the element.
+  EXPECT_EQ(taken, (std::vector<std::string>{"1", R"({"rows":[2]})", "[3]", "\"x\""}));
+  EXPECT_EQ(rest->dump(), R"({"rows":[],"other":[{"rows":[]},{"rows":[]}],"more":[4]})");
+  EXPECT_FALSE(Json::parse_each("{\"rows\": [1", "rows", [](const Json&) {}));
+  // Elements are not limited in number, but all other values are.
+  std::string many = "[1";
+  for (int i = 0; i < 2'200'000; ++i) many += ",1";
+  many += "]";
+  size_t count = 0;
+  EXPECT_TRUE(Json::parse_each("{\"rows\":" + many + "}", "rows", [&](const Json&) { ++count; }));
+  EXPECT_EQ(count, 2'200'001u);
+  EXPECT_FALSE(Json::parse_each("{\"others\":" + many + "}", "rows", [](const Json&) {}));
+}
+
 TEST(Json, InvalidAndTooDeepTextIsRefused) {
   EXPECT_FALSE(Json::parse("{\"a\": "));
   EXPECT_FALSE(Json::parse(""));
