@@ -3,6 +3,7 @@
 #include "options.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -65,7 +66,7 @@ constexpr std::pair<std::string_view, bool> sources[] = {{"PROBES", false}, {"JV
 
 class Parser {
  public:
-  explicit Parser(const ReadConfig& read) : read_(read) {}
+  Parser(const ReadConfig& read, const Options& before) : read_(read), result_{before, {}} {}
 
   void parse(std::string_view text, std::string_view separators) {
     while (!text.empty()) {
@@ -78,10 +79,14 @@ class Parser {
   ParsedOptions finish() {
     if (result_.options.detach && result_.options.records())
       fail("DETACH ends the logs: it cannot be used with options that write logs");
-    if (result_.options.call_tree && !result_.options.start)
+    if (result_.options.call_tree && !result_.options.start && !result_.options.server)
       fail(
-          "CALLTREE records nothing without START: this version has no command that starts it "
+          "CALLTREE,NOSERVER records nothing without START: no command of rtdriver can start it "
           "later");
+    if (result_.options.port != 0 && !result_.options.call_tree)
+      fail("PORT needs CALLTREE or CALLFLOW: only these have commands at run time");
+    if (result_.options.port != 0 && !result_.options.server)
+      fail("PORT contradicts NOSERVER, which accepts no commands");
     return std::move(result_);
   }
 
@@ -164,6 +169,12 @@ class Parser {
       case Word::start:
         options.start = on;
         break;
+      case Word::server:
+        options.server = on;
+        break;
+      case Word::log_commands:
+        options.log_commands = on;
+        break;
       case Word::method_types:
         options.method_types = on;
         break;
@@ -207,6 +218,9 @@ class Parser {
     switch (known.word) {
       case Word::log_path:
         options.log_path = value;
+        break;
+      case Word::port:
+        set_port(value);
         break;
       case Word::minima:
         options.minima_file = value;
@@ -255,6 +269,15 @@ class Parser {
     fail(std::string(known.name) + "=" + text + ": the values are " + words);
   }
 
+  void set_port(const std::string& value) {
+    constexpr unsigned last_port = 65535;
+    unsigned port = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), port);
+    if (error != std::errc() || end != value.data() + value.size() || port == 0 || port > last_port)
+      return fail("PORT=" + value + ": the value is a number from 1 to 65535");
+    result_.options.port = port;
+  }
+
   void set_path_and_prefix(const std::string& value) {
     const size_t slash = value.rfind('/');
     const std::string prefix = slash == std::string::npos ? value : value.substr(slash + 1);
@@ -293,8 +316,9 @@ void add_padded(std::string& text, std::string_view word, size_t width) {
 
 }  // namespace
 
-ParsedOptions parse_options(const std::vector<std::string_view>& texts, const ReadConfig& read) {
-  Parser parser(read);
+ParsedOptions parse_options(const std::vector<std::string_view>& texts, const ReadConfig& read,
+                            const Options& before) {
+  Parser parser(read, before);
   for (const auto text : texts) parser.parse(text, commas);
   return parser.finish();
 }

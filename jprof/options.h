@@ -26,6 +26,9 @@ struct Options {
   std::string environment_file;  // environmental ones
   bool method_events = false;    // the JVM's, instead of probes
   bool start = false;
+  bool server = true;  // accepts commands of rtdriver, with call_tree
+  unsigned port = 0;   // first one to try; 0: none
+  bool log_commands = false;
   bool method_types = true;
   bool legend = true;
   bool json = false;
@@ -53,8 +56,10 @@ struct ParsedOptions {
 // The text of a file of options, or why there is none.
 using ReadConfig = std::function<Result<std::string>(const std::string& path)>;
 
-// Later options override earlier ones. texts are read one after the other; they may be empty.
-ParsedOptions parse_options(const std::vector<std::string_view>& texts, const ReadConfig& read);
+// Later options override earlier ones, and those of before. texts are read one after the other;
+// they may be empty.
+ParsedOptions parse_options(const std::vector<std::string_view>& texts, const ReadConfig& read,
+                            const Options& before = {});
 
 // The text of HELP; all: with the refused options and the reasons.
 std::string options_help(bool all);

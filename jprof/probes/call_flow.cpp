@@ -8,6 +8,7 @@
 #include <ctime>
 #include <exception>
 #include <string_view>
+#include <vector>
 
 #include <engine.h>
 
@@ -15,7 +16,6 @@
 #include "jvmti_memory.h"
 #include "log_text.h"
 #include "messages.h"
-#include "name_logs.h"
 #include "probes/call_flow_events.h"
 #include "probes/embedded.h"
 #include "probes/own_tree.h"
@@ -28,8 +28,6 @@ namespace pi::jprof {
 namespace {
 
 namespace callflow = pi::callflow;
-
-constexpr std::string_view tree_kind = "rt.1", unrecorded_kind = "unrecorded.1";
 
 // Exceptions (out of memory) are caught here: the caller is the JVM, which is C.
 template <class Action>
@@ -51,20 +49,6 @@ callflow::Meter meter_of(const Options& options) {
       break;
   }
   return callflow::no_metrics();
-}
-
-void append_and_close(LogFile& log, const std::string& text) {
-  if (const int error = log.append(text); error != 0)
-    say("cannot write '" + log.path() + "': " + std::generic_category().message(error));
-  log.close();
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  LogFile file;
-  if (const auto opened = file.open(path); !opened)
-    say(opened.error().message);
-  else
-    append_and_close(file, text);
 }
 
 // Removes the agent's work from a thread's tree. It has no callees, since its events are ignored.
@@ -112,18 +96,8 @@ Status CallFlow::start(JavaVM* vm, const Options& options) {
     return Error{no_events,
                  "this JProf was built without ASM, which the probes of CALLTREE need: install "
                  "libasm-java and build it again (scripts/install-deps java)"};
-  if (const auto opened = open_logs(); !opened) return opened;
+  if (const auto opened = logs_.open(options); !opened) return opened;
   return make_environment();
-}
-
-Status CallFlow::open_logs() {
-  const auto pid = static_cast<uint32_t>(::getpid());
-  const auto open = [&](LogFile& log, std::string_view kind) -> Status {
-    const auto opened = log.open(log_path(options_, std::string(kind).c_str(), pid));
-    return opened ? Status{} : Error{no_logs, opened.error().message};
-  };
-  const auto opened = open(tree_log_, tree_kind);
-  return opened ? open(unrecorded_log_, unrecorded_kind) : opened;
 }
 
 bool CallFlow::enable(jvmtiEvent event) {
@@ -185,11 +159,10 @@ Status CallFlow::train(JNIEnv* jni, const callflow::Meter& meter) {
   return {};
 }
 
-Status CallFlow::record(JNIEnv* jni) {
+Status CallFlow::prepare(JNIEnv* jni) {
   // Code that was generated before its event was enabled.
   (void)jvmti_->GenerateEvents(JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
-  callflow::Settings settings;
-  settings.meter = meter_of(options_);
+  settings_.meter = meter_of(options_);
   if (const auto loaded = load_minima(); !loaded) return loaded;
   if (options_.method_events) {
     method_events_.prepare(vm_, methods_);
@@ -197,8 +170,8 @@ Status CallFlow::record(JNIEnv* jni) {
   } else {
     const auto prepared = class_probes_.prepare(jvmti_, jni, methods_);
     if (!prepared) return prepared;
-    if (calibration_.on && !settings.meter.metrics.empty()) {
-      const auto trained = train(jni, settings.meter);
+    if (calibration_.on && !settings_.meter.metrics.empty()) {
+      const auto trained = train(jni, settings_.meter);
       calibration_.on = static_cast<bool>(trained);
       if (!trained) say(trained.error().message + ". The metrics contain the cost of the probes");
     }
@@ -206,26 +179,43 @@ Status CallFlow::record(JNIEnv* jni) {
       return Error{no_events, "this JVM does not report class files"};
     class_probes_.instrument_loaded(jvmti_, jni);
   }
-  return callflow::start(settings);
+  prepared_ = true;
+  return {};
+}
+
+// Counts of a recording before that could not be written are discarded.
+Status CallFlow::start_recording() {
+  auto started = callflow::start(settings_);
+  has_counts_ = static_cast<bool>(started);
+  return started;
 }
 
 // ---- events ----
 
 void CallFlow::on_vm_init(JNIEnv* jni) noexcept {
   run([&] {
-    const auto recording = record(jni);
-    if (recording)
-      report("call flow is recorded; log: '" + tree_log_.path() + "'");
-    else
-      say(recording.error().message + ". No call flow is recorded; the JVM continues");
+    const std::lock_guard lock(control_);
+    auto good = prepare(jni);
+    if (good) start_server(jni);
+    if (good && options_.start) good = start_recording();
+    if (!good)
+      say(good.error().message + ". No call flow is recorded; the JVM continues");
+    else if (options_.start)
+      report("call flow is recorded; log: '" + logs_.tree().path() + "'");
   });
 }
 
 void CallFlow::on_vm_death(JNIEnv* jni) noexcept {
   run([&] {
-    if (!callflow::is_recording()) return;
+    server_.stop();
+    const std::lock_guard lock(control_);
+    ended_ = true;
     callflow::stop();
-    write_logs(jni);
+    if (!has_counts_) return logs_.discard();
+    if (const auto written = write_logs(jni); !written)
+      say(written.error().message);
+    else
+      report("the JVM ends; log: '" + logs_.last() + "'");
   });
 }
 
@@ -293,29 +283,32 @@ void CallFlow::name_threads(JNIEnv* jni, callflow::Snapshot& snapshot) {
   }
 }
 
-std::string CallFlow::heading() const {
+std::string CallFlow::heading() {
   std::string text = " JProf " JPROF_VERSION " JVMTI" +
                      std::string(options_.method_events ? ", events of the JVM" : "") +
                      "\n JVM :: " + jvm_name(jvmti_) +
                      "\n Written :: " + time_text(std::time(nullptr)) +
                      "\n Process_Number_ID=" + std::to_string(::getpid()) + "\n";
   if (!options_.method_events)
-    text += " Calls of other code :: '" + unrecorded_log_.path() + "' lists what has no probes\n";
+    text +=
+        " Calls of other code :: '" + logs_.unrecorded().path() + "' lists what has no probes\n";
   if (mount_count_ > 0)
     text += " Virtual threads :: their calls are not recorded; they were mounted " +
             std::to_string(mount_count_) + " times\n";
   return text;
 }
 
-void CallFlow::save_minima(const callflow::Snapshot& snapshot) const {
-  if (options_.save_minima_file.empty()) return;
-  write_file(options_.save_minima_file, callflow::minima_text(callflow::observed_minima(
-                                            snapshot, calibration_.stored, calibration_.learns)));
+Status CallFlow::save_minima(const callflow::Snapshot& snapshot) const {
+  if (options_.save_minima_file.empty()) return {};
+  return write_file(options_.save_minima_file,
+                    callflow::minima_text(callflow::observed_minima(snapshot, calibration_.stored,
+                                                                    calibration_.learns)));
 }
 
-void CallFlow::write_logs(JNIEnv* jni) {
+Status CallFlow::write_logs(JNIEnv* jni) {
+  if (const auto opened = logs_.open(options_); !opened) return opened;
   auto snapshot = callflow::take_snapshot(calibration_);
-  save_minima(snapshot);
+  const auto saved = save_minima(snapshot);
   for (auto& thread : snapshot.threads) remove_agents_work(thread);
   name_threads(jni, snapshot);
   callflow::ReportSettings settings;
@@ -323,14 +316,21 @@ void CallFlow::write_logs(JNIEnv* jni) {
   settings.types = options_.method_types;
   settings.legend = options_.legend;
   const auto name_of = [this](uint64_t method) { return methods_.name(method); };
-  append_and_close(tree_log_, callflow::log_rt(snapshot, settings, name_of));
+  // All that can be written is written; the first error is returned.
+  std::vector<Status> results{saved};
+  const std::string path = logs_.tree().path();
+  results.push_back(append_and_close(logs_.tree(), callflow::log_rt(snapshot, settings, name_of)));
   if (options_.json)
-    write_file(tree_log_.path() + ".json", callflow::log_rt_json(snapshot, name_of));
+    results.push_back(write_file(path + ".json", callflow::log_rt_json(snapshot, name_of)));
   if (options_.folded)
-    write_file(tree_log_.path() + ".folded", callflow::folded(snapshot, 0, name_of));
+    results.push_back(write_file(path + ".folded", callflow::folded(snapshot, 0, name_of)));
   if (!options_.method_events) class_probes_.list_unmodifiable(jvmti_, jni);
-  append_and_close(unrecorded_log_, methods_.unrecorded());
-  report("the JVM ends; log: '" + tree_log_.path() + "'");
+  results.push_back(append_and_close(logs_.unrecorded(), methods_.unrecorded()));
+  const auto failed =
+      std::find_if(results.begin(), results.end(), [](const auto& r) { return !r; });
+  if (failed != results.end()) return *failed;
+  logs_.count();
+  return {};
 }
 
 }  // namespace pi::jprof

@@ -12,15 +12,17 @@
 #include <span>
 #include <string>
 
+#include <engine.h>
 #include <pi/result.h>
 #include <report.h>
 #include <snapshot.h>
 
-#include "log_file.h"
 #include "options.h"
+#include "probes/call_logs.h"
 #include "probes/class_probes.h"
 #include "probes/method_events.h"
 #include "probes/method_list.h"
+#include "server/server.h"
 #include "virtual_threads.h"
 
 namespace pi::jprof {
@@ -47,16 +49,26 @@ class CallFlow {
   void on_unmount() noexcept;
 
  private:
-  Status open_logs();
   Status make_environment();
-  Status record(JNIEnv* jni);
+  Status prepare(JNIEnv* jni);
+  Status start_recording();
+  // The command server (call_flow_commands.cpp).
+  void start_server(JNIEnv* jni);
+  Status run_agent_thread(JNIEnv* jni);
+  static void JNICALL serve(jvmtiEnv* jvmti, JNIEnv* jni, void* call_flow);
+  Answer execute(JNIEnv* jni, const Command& command);
+  Answer execute_locked(JNIEnv* jni, const Command& command);
+  Answer stop(JNIEnv* jni);
+  Answer set_log_names(const Command& command);
+  std::string info() const;
+
   Status load_minima();
   Status train(JNIEnv* jni, const pi::callflow::Meter& meter);
-  void save_minima(const pi::callflow::Snapshot& snapshot) const;
+  Status save_minima(const pi::callflow::Snapshot& snapshot) const;
   bool enable(jvmtiEvent event);
-  void write_logs(JNIEnv* jni);
+  Status write_logs(JNIEnv* jni);
   void name_threads(JNIEnv* jni, pi::callflow::Snapshot& snapshot);
-  std::string heading() const;
+  std::string heading();
   void report(const std::string& text) const;
 
   JavaVM* vm_ = nullptr;
@@ -71,8 +83,14 @@ class CallFlow {
   std::atomic<uint64_t> mount_count_ = 0;
   std::mutex mutex_;
   std::map<uint32_t, std::string> ended_threads_;  // names by kernel id
-  LogFile tree_log_;
-  LogFile unrecorded_log_;
+  // Of starting, stopping and writing, by events and commands. Protects what follows.
+  std::mutex control_;
+  pi::callflow::Settings settings_;
+  bool prepared_ = false;    // probes exist, so calls can be recorded
+  bool has_counts_ = false;  // that are not written
+  bool ended_ = false;       // the JVM ends
+  CallLogs logs_;
+  Server server_;
 };
 
 }  // namespace pi::jprof

@@ -134,9 +134,9 @@ has() {
   run java -agentpath:"$agent=calltree,start,metrics=fuel" -version
   [ "$status" -ne 0 ]
   [[ $output == *"METRICS=fuel: the values are NONE, RAW_CYCLES, THREAD_CLOCK"* ]]
-  run java -agentpath:"$agent=calltree" -version
+  run java -agentpath:"$agent=calltree,noserver" -version
   [ "$status" -ne 0 ]
-  [[ $output == *"CALLTREE records nothing without START"* ]]
+  [[ $output == *"CALLTREE,NOSERVER records nothing without START"* ]]
 }
 
 # bats test_tags=long

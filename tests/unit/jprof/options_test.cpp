@@ -163,7 +163,20 @@ TEST(Options, RefusedOptionsAreReportedWithTheReasonUnlessNegated) {
       EXPECT_THAT(parse("-" + word).errors, IsEmpty());
       EXPECT_THAT(parse("no" + word).errors, testing::SizeIs(testing::Le(1u)));
     }
-  EXPECT_GE(count, 90u);
+  EXPECT_GE(count, 85u);
+}
+
+TEST(Options, TheServerBelongsToCallTreeAndCanBeTurnedOff) {
+  EXPECT_TRUE(good("calltree").server);
+  EXPECT_FALSE(good("calltree,start,noserver").server);
+  EXPECT_FALSE(good("calltree,start,nortdriver").server);
+  EXPECT_FALSE(good("calltree,start,nosocket").server);
+  EXPECT_EQ(good("calltree,port=8888").port, 8888U);
+  EXPECT_TRUE(good("calltree,logrtdcmds").log_commands);
+  for (const char* wrong : {"calltree,port=0", "calltree,port=65536", "calltree,port=x",
+                            "calltree,port=1x", "calltree,port=-1", "tprof,port=8888",
+                            "calltree,start,port=8888,noserver", "calltree,noserver"})
+    EXPECT_THAT(parse(wrong).errors, testing::SizeIs(1)) << wrong;
 }
 
 TEST(Options, CalibrationIsOnAndItsFilesAreNamed) {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The numbered logs of call flow.
+#include "probes/call_logs.h"
+
+#include <unistd.h>
+
+#include <system_error>
+
+#include "name_logs.h"
+#include "return_codes.h"
+
+namespace pi::jprof {
+
+Status append_and_close(LogFile& log, const std::string& text) {
+  const int error = log.append(text);
+  log.close();
+  if (error == 0) return {};
+  return Error{no_logs,
+               "cannot write '" + log.path() + "': " + std::generic_category().message(error)};
+}
+
+Status write_file(const std::string& path, const std::string& text) {
+  LogFile file;
+  if (const auto opened = file.open(path); !opened) return Error{no_logs, opened.error().message};
+  return append_and_close(file, text);
+}
+
+Status CallLogs::open(LogFile& log, const Options& options, const char* kind) {
+  const std::string numbered = std::string(kind) + "." + std::to_string(written_ + 1);
+  const auto path = log_path(options, numbered.c_str(), static_cast<uint32_t>(::getpid()));
+  if (log.is_open() && log.path() == path) return {};
+  if (log.is_open()) log.remove_if_empty();
+  const auto opened = log.open(path);
+  return opened ? Status{} : Error{no_logs, opened.error().message};
+}
+
+Status CallLogs::open(const Options& options) {
+  const auto opened = open(tree_, options, "rt");
+  return opened ? open(unrecorded_, options, "unrecorded") : opened;
+}
+
+void CallLogs::discard() {
+  for (LogFile* const log : {&tree_, &unrecorded_}) {
+    if (log->is_open()) log->remove_if_empty();
+    log->close();
+  }
+}
+
+}  // namespace pi::jprof
