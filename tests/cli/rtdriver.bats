@@ -52,9 +52,8 @@ phases() {
 
 # work NUMBER: lets the program of the last phases make NUMBER calls.
 work() {
-    local name=${1#*:}
     done=$((${done:-0} + 1))
-    echo "$name" >&"$input"
+    echo "$1" >&"$input"
     wait_for "^done $done\$" a.out "$jvm"
 }
 
@@ -162,6 +161,26 @@ calls() {
     exec {input}>&- {other_input}>&-
     wait "$jvm"
     [ ! -s a.err ]
+}
+
+@test "the examples of the manual work" {
+    needs_agent
+    phases a ",port=18940"
+    port=$(rtdriver --pid "$jvm" -c jprofinfo | sed -n 's/.* and port //p')
+    sed -n 's/^\.Dl \$ //p' "$SOURCE_DIR/docs/man/rtdriver.1" >examples
+    [ "$(wc -l <examples)" -eq 4 ]
+    # The recording that the second and third example write is stopped by the first one.
+    rtdriver -l -c start
+    while read -r example; do
+        example=${example//4711/$jvm} example=${example//--pid 4712/} example=${example//8888/$port}
+        bash -euc "${example/stop 10/stop 1 -c start}" <<<'query_pid'
+    done <examples >out
+    grep -q "stop: done; written: " out
+    grep -q "gc flush: done; written: " out
+    grep -q "^date: return code 0\|[0-9] date: return code 0" out
+    grep -q "query_pid: done; $jvm" out
+    grep -q "port $port: jprofinfo: done" out
+    exec {input}>&-
 }
 
 @test "another user is refused, even if the socket accepts the connection; root may send commands to any user's JVM" {

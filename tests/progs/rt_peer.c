@@ -101,10 +101,10 @@ static void crowd(const char *path, int count)
         fail("calloc");
     for (int i = 0; i < count; i++)
         all[i] = (struct pollfd){.fd = connect_to(path), .events = POLLIN};
-    for (int i = 0; i < count; i++) {
+    // The server accepts in order: when it has refused the last one, it has decided on all.
+    for (int i = count - 1; i >= 0; i--) {
         char answer = 0;
-        // The server accepts in order: only the last ones can still be waiting.
-        if (poll(&all[i], 1, i < 16 ? 1000 : 5000) > 0 && recv(all[i].fd, &answer, 1, 0) == 1 && answer == 'N')
+        if (poll(&all[i], 1, i < 16 ? 50 : 5000) > 0 && recv(all[i].fd, &answer, 1, 0) == 1 && answer == 'N')
             refused++;
     }
     printf("%d\n", refused);
