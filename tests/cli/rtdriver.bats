@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # rtdriver and the command server of JProf in real Java virtual machines: exact counts between commands, several JVMs,
 # hostile clients and servers, other users.
+# shellcheck disable=SC2030,SC2031 # each test has variables of its own
 
 bats_require_minimum_version 1.5.0
 

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// rtdriver's command line and typed words, and its reader of answers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <pi/jvm_commands.h>
+
+#include "connection.h"
+#include "schedule.h"
+#include "words.h"
+
+namespace pi::rtdriver {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(RtdriverSchedule, StepsKeepTheirOrderAndOtherWordsRemain) {
+  const auto schedule =
+      split_schedule({"-l", "-ta", "-c", "start", "-cx", "date", "3", "-c", "-x", "-np", "7"});
+  ASSERT_TRUE(schedule);
+  ASSERT_EQ(schedule->steps.size(), 3U);
+  EXPECT_EQ(schedule->steps[0].command, "start");
+  EXPECT_EQ(schedule->steps[0].seconds, 0U);
+  EXPECT_FALSE(schedule->steps[0].local);
+  EXPECT_EQ(schedule->steps[1].command, "date");
+  EXPECT_EQ(schedule->steps[1].seconds, 3U);
+  EXPECT_TRUE(schedule->steps[1].local);
+  EXPECT_EQ(schedule->steps[2].command, "-x");
+  EXPECT_THAT(schedule->others, ElementsAre("-l", "-ta", "-np", "7"));
+}
+
+TEST(RtdriverSchedule, WrongStepsAreRefused) {
+  const std::vector<std::vector<std::string>> wrong = {{"-c"},
+                                                       {"-cx"},
+                                                       {"-c", ""},
+                                                       {"-c", "1x"},
+                                                       {"-c", "flush", "1x"},
+                                                       {"-c", "flush", "86401"},
+                                                       {"-c", "flush", "99999999999999"},
+                                                       {"-c", "flush", "-ta"}};
+  for (const auto& words : wrong) EXPECT_FALSE(split_schedule(words)) << words.back();
+  std::vector<std::string> many;
+  for (size_t i = 0; i < max_steps; ++i) many.insert(many.end(), {"-c", "flush"});
+  EXPECT_TRUE(split_schedule(many));
+  many.insert(many.end(), {"-c", "flush"});
+  EXPECT_FALSE(split_schedule(many));
+}
+
+TEST(RtdriverWords, ShortFormsAreTranslatedAndOthersAreSentAsTyped) {
+  const std::pair<const char*, const char*> cases[] = {{"start", "start"},
+                                                       {"START=5", "START=5"},
+                                                       {"jd", "jlmdump"},
+                                                       {"JDUMP", "jlmdump"},
+                                                       {"jdr", "jlmdump,jlmreset"},
+                                                       {"gc", "fgc"},
+                                                       {"forcegc", "fgc"},
+                                                       {"gc flush", "gc flush"},
+                                                       {"jlm", "jlmstart"},
+                                                       {"jlmlite", "jlmstartlite"},
+                                                       {"jstop", "jlmstop"},
+                                                       {"jreset", "jlmreset"},
+                                                       {" fgc , hd ", "fgc,hd"},
+                                                       {"LogPath=/A/b", "LogPath=/A/b"},
+                                                       {"", ""},
+                                                       {",,", ""}};
+  for (const auto& [typed, sent] : cases) {
+    EXPECT_EQ(translate(typed).message, sent) << typed;
+    EXPECT_FALSE(translate(typed).ends) << typed;
+  }
+}
+
+TEST(RtdriverWords, SomeWordsAreTheClientsOwn) {
+  for (const char* text : {"xx", "EXIT_RTDRIVER", "xx,flush"}) {
+    EXPECT_TRUE(translate(text).ends) << text;
+    EXPECT_EQ(translate(text).message, "") << text;
+  }
+  EXPECT_TRUE(translate("?").help);
+  EXPECT_TRUE(translate("Help").help);
+  const auto last = translate("flush,shutdown,reset");
+  EXPECT_EQ(last.message, "flush,shutdown");
+  EXPECT_TRUE(last.ends && last.shuts_down);
+  for (const char* text : {"allhelp", "JPROFINFO", "jprofhelp,alljprofhelp"})
+    EXPECT_FALSE(translate(text).to_all) << text;
+  EXPECT_TRUE(translate("jprofinfo,flush").to_all);
+}
+
+// What rtdriver reads if a server answers its first command with text. The greeting is accepted.
+Result<Answer> answer_for(const std::string& text) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return Error{};
+  UniqueFd ours(ends[0]), server(ends[1]);
+  const std::string all = "K" + text;
+  EXPECT_EQ(::send(server.get(), all.data(), all.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(all.size()));
+  ::shutdown(server.get(), SHUT_WR);
+  auto connection = Connection::on(std::move(ours), {});
+  if (!connection) return connection.error();
+  return connection->receive(Deadline(std::chrono::milliseconds(200)));
+}
+
+TEST(RtdriverConnection, AnAnswerIsItsFramesUpToAnEmptyOne) {
+  using jvm_commands::frame;
+  const auto answer = answer_for(frame("K") + frame("one ") + frame("two") + frame(""));
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(answer->done);
+  EXPECT_EQ(answer->text, "one two");
+  const auto refused = answer_for(frame("N") + frame(""));
+  ASSERT_TRUE(refused);
+  EXPECT_FALSE(refused->done);
+}
+
+TEST(RtdriverConnection, OtherAnswersAreErrors) {
+  using jvm_commands::frame;
+  EXPECT_THAT(answer_for(jvm_commands::length_text(1 << 30)).error().message,
+              HasSubstr("another form"));
+  EXPECT_FALSE(answer_for(frame("")));
+  EXPECT_FALSE(answer_for(frame("x") + frame("")));
+  EXPECT_THAT(answer_for(frame("K") + "\0\0").error().message, HasSubstr("closed the connection"));
+}
+
+}  // namespace
+}  // namespace pi::rtdriver
