@@ -16,7 +16,8 @@ using Words = std::vector<std::string>;
 
 cli::OptionTable options() {
   cli::OptionTable table(
-      {"rtdriver {--pid PID | -l | -n NAME | -a ADDR} [OPTION]... [{-c|-cx} CMD [SEC]]...",
+      {"rtdriver {--pid PID | -l} [OPTION]... [{-c|-cx} CMD [SEC]]...\n"
+       "       rtdriver {-n NAME | -a ADDR} [OPTION]... [{-c|-cx} CMD [SEC]]...",
        "Sends commands to JProf in Java virtual machines (JVMs) that count and measure calls "
        "(CALLTREE, CALLFLOW): start, stop, flush, reset and others. Without -c and -cx it reads "
        "them from the standard input.",
