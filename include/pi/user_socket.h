@@ -69,7 +69,7 @@ inline Status private_directory(const std::string& path) {
                "'" + path +
                    "' is not a private directory of this user (mode 0700), so it is not used for "
                    "sockets. Remove it, or set another path (PITRACE_SOCKET for swtrace, "
-                   "PITRACE_COUNTERS for mpevt)."};
+                   "PITRACE_COUNTERS for mpevt, PITRACE_JVMS for JProf and rtdriver)."};
 }
 
 inline Result<sockaddr_un> socket_address(const std::string& path) {
