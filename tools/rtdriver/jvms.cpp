@@ -116,7 +116,7 @@ std::vector<JvmSocket> sockets_of(const std::vector<JvmSocket>& all, uint32_t pi
   return found;
 }
 
-Result<std::string> read_key(const std::string& file) {
+Result<std::string> read_key(const std::string& file, std::optional<uid_t> owner) {
   constexpr size_t max_key = 4096;
   const auto failure = [&file](const std::string& why) {
     return Error{-1, fmt::format("Cannot read the key '{}': {}.", file, why)};
@@ -124,6 +124,9 @@ Result<std::string> read_key(const std::string& file) {
   const auto open = open_regular(file, Links::refused);
   if (!open && open.error().code == not_regular) return failure("it is not a regular file");
   if (!open) return failure(open.error().message);
+  // The first line is sent to a process of that user: it must not be a link to a file of root.
+  if (owner && (open->status.st_uid != *owner || open->status.st_nlink != 1))
+    return failure("it is not a file of the directory's owner");
   const auto text = read_whole(open->fd.get(), max_key + 1);
   if (!text) return failure(text.error().message);
   const std::string key = text->substr(0, text->find('\n'));
@@ -135,7 +138,7 @@ Result<std::string> find_key(const std::vector<Directory>& directories, unsigned
   for (const auto& directory : directories) {
     const std::string file = fmt::format("{}/{}", directory.path, jvm_commands::key_name(port));
     struct stat facts {};
-    if (::lstat(file.c_str(), &facts) == 0) return read_key(file);
+    if (::lstat(file.c_str(), &facts) == 0) return read_key(file, directory.owner);
   }
   return Error{-1, fmt::format("No JVM of this user accepts commands at port {}. Start it with "
                                "-agentpath:DIRECTORY/libjprof.so=calltree,port={}, or name the "

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,9 @@ std::vector<JvmSocket> find_sockets(const std::vector<Directory>& directories);
 // Those with this process id: several if JVMs in containers have the same one.
 std::vector<JvmSocket> sockets_of(const std::vector<JvmSocket>& all, uint32_t pid);
 
-// The key of a port, from a file, or from the directories.
-Result<std::string> read_key(const std::string& file);
+// The key of a port, from a file, or from the directories. owner: the only user whose file it may
+// be; nothing: any.
+Result<std::string> read_key(const std::string& file, std::optional<uid_t> owner = {});
 Result<std::string> find_key(const std::vector<Directory>& directories, unsigned port);
 
 }  // namespace pi::rtdriver

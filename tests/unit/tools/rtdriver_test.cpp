@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include <pi/jvm_commands.h>
 
 #include "connection.h"
+#include "jvms.h"
 #include "schedule.h"
 #include "words.h"
 
@@ -118,6 +122,24 @@ TEST(RtdriverConnection, OtherAnswersAreErrors) {
   EXPECT_FALSE(answer_for(frame("")));
   EXPECT_FALSE(answer_for(frame("x") + frame("")));
   EXPECT_THAT(answer_for(frame("K") + "\0\0").error().message, HasSubstr("closed the connection"));
+}
+
+// Its first line is sent to a process of the owner.
+TEST(RtdriverKey, OnlyAFileOfTheDirectorysOwnerIsRead) {
+  std::string directory = testing::TempDir() + "rtdriver-XXXXXX";
+  ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+  const std::string file = directory + "/" + jvm_commands::key_name(8888);
+  std::ofstream(file) << "secret\n";
+  const uid_t own = ::geteuid();
+  EXPECT_EQ(*find_key({{directory, own}}, 8888), "secret");
+  EXPECT_THAT(find_key({{directory, own + 1}}, 8888).error().message, HasSubstr("owner"));
+  const std::string link = directory + "/link";
+  ASSERT_EQ(::link(file.c_str(), link.c_str()), 0);
+  EXPECT_FALSE(find_key({{directory, own}}, 8888));
+  EXPECT_EQ(*read_key(file), "secret");
+  ::unlink(link.c_str());
+  ::unlink(file.c_str());
+  ::rmdir(directory.c_str());
 }
 
 }  // namespace
