@@ -70,6 +70,7 @@ Result<LogFile::Opened> LogFile::open(const std::string& path) {
   const bool again = path == path_ && ::lstat(path.c_str(), &facts) == 0 &&
                      facts.st_dev == device_ && facts.st_ino == inode_;
   path_ = path;
+  fd_.reset();
   if (!again)
     if (const auto moved = move_away(); !moved) return moved.error();
   fd_ = UniqueFd(
@@ -85,9 +86,14 @@ Result<LogFile::Opened> LogFile::open(const std::string& path) {
   return again ? Opened::again : Opened::anew;
 }
 
+// Not a file that has taken its place meanwhile.
 void LogFile::remove_if_empty() const {
-  struct stat facts {};
-  if (::fstat(fd_.get(), &facts) == 0 && facts.st_size == 0) ::unlink(path_.c_str());
+  struct stat facts {
+  }, named{};
+  if (::fstat(fd_.get(), &facts) == 0 && facts.st_size == 0 &&
+      ::lstat(path_.c_str(), &named) == 0 && named.st_dev == facts.st_dev &&
+      named.st_ino == facts.st_ino)
+    ::unlink(path_.c_str());
 }
 
 // Removes the part of a record that a full disk left: it would corrupt the next one.

@@ -316,10 +316,14 @@ Status CallFlow::write_logs(JNIEnv* jni) {
   settings.types = options_.method_types;
   settings.legend = options_.legend;
   const auto name_of = [this](uint64_t method) { return methods_.name(method); };
-  // All that can be written is written; the first error is returned.
-  std::vector<Status> results{saved};
   const std::string path = logs_.tree().path();
-  results.push_back(append_and_close(logs_.tree(), callflow::log_rt(snapshot, settings, name_of)));
+  // Without the tree nothing else is written, so that the same names can be tried again.
+  if (auto written = append_and_close(logs_.tree(), callflow::log_rt(snapshot, settings, name_of));
+      !written)
+    return written;
+  logs_.count();
+  // All else that can be written is written; the first error is returned.
+  std::vector<Status> results{saved};
   if (options_.json)
     results.push_back(write_file(path + ".json", callflow::log_rt_json(snapshot, name_of)));
   if (options_.folded)
@@ -328,9 +332,7 @@ Status CallFlow::write_logs(JNIEnv* jni) {
   results.push_back(append_and_close(logs_.unrecorded(), methods_.unrecorded()));
   const auto failed =
       std::find_if(results.begin(), results.end(), [](const auto& r) { return !r; });
-  if (failed != results.end()) return *failed;
-  logs_.count();
-  return {};
+  return failed == results.end() ? Status{} : *failed;
 }
 
 }  // namespace pi::jprof

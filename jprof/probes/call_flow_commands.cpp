@@ -28,6 +28,25 @@ std::string without_dot(std::string text) {
   return text;
 }
 
+// Local references of one command: the thread lives as long as the JVM.
+class LocalFrame {
+ public:
+  LocalFrame(JNIEnv* jni, jint references)
+      : jni_(jni), good_(jni->PushLocalFrame(references) == JNI_OK) {
+    if (!good_) jni_->ExceptionClear();
+  }
+  ~LocalFrame() {
+    if (good_) jni_->PopLocalFrame(nullptr);
+  }
+  LocalFrame(const LocalFrame&) = delete;
+  LocalFrame& operator=(const LocalFrame&) = delete;
+  bool good() const { return good_; }
+
+ private:
+  JNIEnv* const jni_;
+  const bool good_;
+};
+
 constexpr const char* nothing_recorded = "nothing is recorded; START begins a recording";
 
 }  // namespace
@@ -43,7 +62,7 @@ void CallFlow::start_server(JNIEnv* jni) {
   auto started = server_.open(settings);
   if (started) started = run_agent_thread(jni);
   if (started) return report("commands of rtdriver are accepted at " + server_.description());
-  server_.stop();
+  server_.close();
   say(without_dot(started.error().message) +
       ". No commands of rtdriver are accepted; the JVM continues");
 }
@@ -76,7 +95,7 @@ void JNICALL CallFlow::serve(jvmtiEnv*, JNIEnv* jni, void* call_flow) {
   try {
     self->server_.run([=](const Command& command) { return self->execute(jni, command); });
   } catch (const std::exception& error) {
-    self->server_.stop();
+    self->server_.close();
     say(std::string("the command server ends: ") + error.what());
   }
 }
@@ -90,12 +109,10 @@ Answer CallFlow::execute(JNIEnv* jni, const Command& command) {
       if (jvmti_->ForceGarbageCollection() != JVMTI_ERROR_NONE)
         return failed("the JVM refuses to collect garbage");
     if (command.verb == Verb::force_gc) return {};
-    if (jni->PushLocalFrame(references) != JNI_OK)
-      return jni->ExceptionClear(), failed("no memory");
+    const LocalFrame frame(jni, references);
+    if (!frame.good()) return failed("no memory");
     const std::lock_guard lock(control_);
-    Answer answer = ended_ ? failed("the JVM ends") : execute_locked(jni, command);
-    jni->PopLocalFrame(nullptr);
-    return answer;
+    return ended_ ? failed("the JVM ends") : execute_locked(jni, command);
   } catch (const std::exception& error) {
     return failed(std::string("'") + command.text + "' failed: " + error.what());
   }
@@ -150,7 +167,7 @@ Answer CallFlow::stop(JNIEnv* jni) {
 }
 
 Answer CallFlow::set_log_names(const Command& command) {
-  const auto parsed = parse_options({command.text}, no_config, options_);
+  const auto parsed = parse_options({command.option}, no_config, options_);
   if (!parsed.errors.empty()) return failed(parsed.errors.front());
   const auto opened = logs_.open(parsed.options);
   if (!opened) {

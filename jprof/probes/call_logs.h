@@ -23,7 +23,7 @@ class CallLogs {
  public:
   // Opens the next logs, unless they are open with these names already.
   Status open(const Options& options);
-  // The next logs were written.
+  // The next log-rt was written: its number is used.
   void count() { last_ = tree_.path(), ++written_; }
   // Removes the open logs, which are empty.
   void discard();

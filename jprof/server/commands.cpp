@@ -106,11 +106,13 @@ void refuse(Command& command, const std::string& problem) {
   command.problem = problem;
 }
 
-void take_value(Command& command, const KnownCommand& of, std::string_view value, bool given) {
+void take_value(Command& command, const KnownCommand& of, std::string_view name,
+                std::string_view value, bool given) {
   const std::string shown = "'" + command.text + "'";
   if (of.value == Value::none && given) return refuse(command, shown + " takes no value");
   if (of.value == Value::text && value.empty())
     return refuse(command, shown + " needs a value: " + std::string(of.value_name));
+  if (of.value == Value::text) command.option = std::string(name) + "=" + std::string(value);
   if (of.value != Value::seconds || !given) return;
   const char* const end = value.data() + value.size();
   const auto [last, error] = std::from_chars(value.data(), end, command.seconds);
@@ -138,7 +140,7 @@ Command parse_command(std::string_view text) {
     return command;
   }
   command.verb = found->verb;
-  take_value(command, *found, given ? trimmed(text.substr(equals + 1)) : "", given);
+  take_value(command, *found, name, given ? trimmed(text.substr(equals + 1)) : "", given);
   return command;
 }
 

@@ -32,6 +32,7 @@ enum class Verb {
 struct Command {
   Verb verb = Verb::refused;
   std::string text;       // as the client wrote it
+  std::string option;     // LOGPATH=DIR and so on, for parse_options()
   bool gc_first = false;  // collect garbage before
   unsigned seconds = 0;   // START=SEC
   std::string problem;    // why it is refused, a sentence without its end

@@ -10,8 +10,10 @@
 
 #include <array>
 #include <cerrno>
+#include <span>
 
 #include <pi/files.h>
+#include <pi/hex.h>
 #include <pi/jvm_commands.h>
 #include <pi/new_file.h>
 #include <pi/user_socket.h>
@@ -29,9 +31,9 @@ Error failure(const std::string& what) {
 // Does a process listen there? A socket that remained of a killed process refuses connections.
 bool is_in_use(const sockaddr_un& address) {
   const UniqueFd fd(::socket(AF_UNIX, socket_flags, 0));
-  return fd &&
-         (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
-          errno == EAGAIN);
+  if (!fd) return true;  // not known
+  return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
+         errno == EAGAIN;
 }
 
 Status remove_stale(const std::string& path, const sockaddr_un& address) {
@@ -48,10 +50,7 @@ Result<std::string> new_key() {
   std::array<unsigned char, 32> bytes;
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
     return failure("cannot make a key");
-  std::string text;
-  for (const unsigned char byte : bytes)
-    for (const int shift : {4, 0}) text += "0123456789abcdef"[byte >> shift & 15];
-  return text;
+  return to_hex(std::as_bytes(std::span(bytes)));
 }
 
 }  // namespace

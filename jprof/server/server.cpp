@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <pi/printable.h>
+#include <pi/uninterrupted.h>
 #include <pi/user_socket.h>
 
 #include "messages.h"
@@ -47,6 +48,12 @@ void Server::stop() {
   (void)!::write(wake_.get(), &one, sizeof one);
 }
 
+void Server::close() {
+  listeners_.remove_files();
+  connections_.clear();
+  listeners_.close();
+}
+
 // ---- clients ----
 
 // The client of a port that has sent no key for the longest time is dropped for a new one: any user
@@ -60,11 +67,11 @@ void Server::make_room(bool local) {
 }
 
 void Server::accept_from(int listener, bool local) {
-  UniqueFd fd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  UniqueFd fd(uninterrupted(
+      [&] { return ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK); }));
   if (!fd) {
     // Without free descriptors or memory poll() would return at once, again and again.
-    if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
-      accept_again_ = Clock::now() + 1s;
+    if (errno != EAGAIN && errno != ECONNABORTED) accept_again_ = Clock::now() + 1s;
     return;
   }
   make_room(local);
@@ -111,7 +118,7 @@ void Server::wait() {
   for (auto& connection : connections_) {
     const short events = waiting[i++].revents;
     if ((events & POLLOUT) != 0) connection.send();
-    if ((events & (POLLIN | POLLHUP | POLLERR)) != 0) connection.receive();
+    if ((events & (POLLIN | POLLHUP | POLLERR | POLLNVAL)) != 0) connection.receive();
   }
   if (first == 1) return;
   if (waiting[1].revents != 0) accept_from(listeners_.socket(), true);
@@ -124,15 +131,15 @@ void Server::run(const Execute& execute) {
   while (!ends_) {
     wait();
     if (ends_) break;
+    // What clients sent while a command was executed is not read yet, so that time is not theirs.
+    const auto now = Clock::now();
     start_if_due(execute);
     for (auto& connection : connections_) serve(connection, execute);
-    const auto now = Clock::now();
     connections_.remove_if([now](Connection& c) { return c.is_over(now); });
   }
   listeners_.remove_files();
   say_farewell();
-  connections_.clear();
-  listeners_.close();
+  close();
 }
 
 // Sends the rest of the last answers, without waiting long.
@@ -203,8 +210,15 @@ Answer Server::execute_command(const Connection& connection, const Command& comm
       break;
     case Verb::start:
     case Verb::stop:
+      if (command.verb == Verb::stop && start_at_) {
+        start_at_.reset();
+        const auto answer = execute(command);
+        return {true, answer.done ? answer.text : "the start that was to come is cancelled"};
+      }
       start_at_.reset();
       if (command.seconds == 0) break;
+      if (command.gc_first)
+        return {false, "'" + command.text + "': GC is executed at once; write FGC,START=SEC"};
       start_at_ = Clock::now() + std::chrono::seconds(command.seconds);
       return {true, "the recording starts in " + std::to_string(command.seconds) + " seconds"};
     default:

@@ -36,6 +36,9 @@ class Server {
   // From another thread: removes the files, and ends run() when it next waits.
   void stop();
 
+  // Ends the listening and all connections; not while run() is active in another thread.
+  void close();
+
   // The socket and the port, for messages.
   std::string description() const;
 

@@ -65,7 +65,7 @@ calls() {
 
 @test "start, stop, flush and reset: log-rt has exactly the calls between the commands" {
     needs_agent
-    phases a ",metrics=raw_cycles,logrtdcmds"
+    phases a ",metrics=raw_cycles,json,logrtdcmds"
     socket=$PITRACE_JVMS/jprof-$jvm.socket
     [ "$(stat -c %a "$PITRACE_JVMS" "$socket" | tr '\n' ' ')" = "700 600 " ]
     work 10
@@ -86,7 +86,13 @@ calls() {
     run -1 rtdriver --pid "$jvm" -c "LOGPATH=$PWD/Logs,nonsense,start"
     [[ $output == *"not done"*"'nonsense' is no command of JProf"*"calls are recorded"* ]]
     work 3
-    run -0 rtdriver --pid "$jvm" -c stop -c start -cx 'exit 3'
+    run -1 rtdriver --pid "$jvm" -c ' logpath = Logs/missing' -c 'gc start=5' -c "logpath = $PWD/Logs"
+    [[ $output == *"Logs/missing"*"write FGC,START=SEC"*"logpath = $PWD/Logs: done; the next log"* ]]
+    # A log that could be written in part only is not continued by the next one.
+    mkdir "Logs/log-rt.4_$jvm.json"
+    run -1 rtdriver --pid "$jvm" -c stop
+    [[ $output == *"its counts are kept: use FLUSH again"* ]]
+    run -0 rtdriver --pid "$jvm" -c flush -c start -cx 'exit 3'
     [[ $output == *"exit 3: return code 3" ]]
     work 5
     exec {input}>&-
@@ -95,11 +101,13 @@ calls() {
     [ "$(calls log-rt.2_"$jvm")" -eq 120 ]
     [ "$(calls log-rt.3_"$jvm")" -eq 7 ]
     [ "$(calls Logs/log-rt.4_"$jvm")" -eq 3 ]
-    [ "$(calls Logs/log-rt.5_"$jvm")" -eq 5 ]
-    [ "$(find . -name 'log-rt*' | wc -l)" -eq 5 ]
+    [ "$(calls Logs/log-rt.5_"$jvm")" -eq 3 ]
+    [ "$(calls Logs/log-rt.6_"$jvm")" -eq 5 ]
+    [ "$(find . -name 'log-rt*' ! -name '*.json' | wc -l)" -eq 6 ]
+    logrt --json Logs/log-rt.6_"$jvm".json --lines 0 | jq -e '.rows[] | select(.name == "Phases.step(I)V").calls == 5'
     # The agent's thread is in no log, and calibration happened once, before all of them.
     grep -h 'JProf_commands' log-rt* Logs/log-rt* && return 1
-    for log in log-rt* Logs/log-rt*; do grep -q 'Calibration :: RAW_CYCLES: error bound' "$log"; done
+    for log in log-rt.?_"$jvm" Logs/log-rt.?_"$jvm"; do grep -q 'Calibration :: RAW_CYCLES: error bound' "$log"; done
     grep -q "command 'gc flush' from process" a.err
     [ ! -e "$socket" ]
 }
@@ -239,7 +247,7 @@ calls() {
         case $kind in
         steer)
             [ "$status" -eq 0 ]
-            [[ $output == *'77: x\x1b[2J: done'$'\n''a\x1b[2J\x0db\x9b1m'$'\n''c' ]]
+            [[ $output == *'77: x\x1b[2J: done'$'\n''  a\x1b[2J\x0db\x9b1m'$'\n''  c' ]]
             ;;
         huge)
             [ "$status" -eq 1 ]

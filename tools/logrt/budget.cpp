@@ -18,8 +18,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t";
 constexpr std::string_view form =
-    "a limit is written as 'class com/shop/Cart base/call 120', 'package java/util base 500000' or "
-    "'method App.run()V calls 10'";
+    "a limit is written as 'class com/shop/Cart base/call 120' or 'method App.run()V calls 10'";
 
 struct OfWord {
   Limit::Of of;
@@ -124,7 +123,7 @@ pi::Result<std::vector<LimitResult>> measure(const std::vector<Limit>& limits,
     }
     LimitResult result{limit, false, 0};
     for (const Total& row : totals[limit.level].rows)
-      if (row.name == limit.name) {
+      if (label(row.name, limit.level) == limit.name) {
         result.found = true;
         result.value = value_of(row, limit.of);
       }

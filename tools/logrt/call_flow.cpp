@@ -18,6 +18,8 @@ namespace {
 
 using pi::Json;
 
+constexpr size_t max_metrics = 64;  // many more than any recording has
+
 // Members of the file; what is wrong becomes a std::runtime_error.
 const Json& member(const Json& object, const char* name) {
   const Json* found = object.find(name);
@@ -54,6 +56,7 @@ class Reader {
     // Which metric counts is known at the end of the file or before, so all are kept until then.
     const Json& base = member(json, "base");
     if (!base.is_array()) throw std::runtime_error("\"base\" is no array");
+    if (base.size() > max_metrics) throw std::runtime_error("a node has too many metrics");
     if (flow_.nodes.size() == 1) metrics_ = base.size();
     if (base.size() != metrics_) throw std::runtime_error("nodes have different metrics");
     for (const Json& sum : base.elements()) {

@@ -39,13 +39,13 @@ std::vector<Change> changes(const Totals& a, const Totals& b, double bound_of_a,
   std::vector<Change> all;
   for (auto& [name, change] : by_name) {
     change.a.name = change.b.name = name;
-    change.within_bound = change.a.calls == change.b.calls &&
-                          std::abs(static_cast<double>(change.base())) <=
-                              bound(change.a, bound_of_a) + bound(change.b, bound_of_b);
+    change.within_bound =
+        change.a.calls == change.b.calls &&
+        std::abs(change.base()) <= bound(change.a, bound_of_a) + bound(change.b, bound_of_b);
     all.push_back(std::move(change));
   }
   std::ranges::sort(all, {}, [](const Change& change) {
-    return std::tuple(change.within_bound, -std::abs(static_cast<double>(change.base())),
+    return std::tuple(change.within_bound, -std::abs(change.base()),
                       -static_cast<double>(difference(change.a.calls, change.b.calls)),
                       std::string_view(change.a.name));
   });

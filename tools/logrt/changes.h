@@ -16,7 +16,8 @@ struct Change {
   // know: the error bound of each call and return in A and in B.
   bool within_bound = false;
 
-  int64_t base() const { return b.base - a.base; }
+  // Exact up to 2^53; a double, since the difference of any two sums fits.
+  double base() const { return static_cast<double>(b.base) - static_cast<double>(a.base); }
 };
 
 // Returns why two call flows cannot be compared; "" if they can.

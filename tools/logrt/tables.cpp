@@ -6,6 +6,7 @@
 #include <pi/printable.h>
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include "json.h"
@@ -30,11 +31,6 @@ std::string metric_text(const CallFlow& flow) {
                      flow.metric, flow.unit, flow.error_bound);
 }
 
-std::string label(const std::string& name, Level level) {
-  if (!name.empty()) return name;
-  return level == Level::method ? "[outside of methods]" : "[none]";
-}
-
 std::string heading_of(Level level) {
   std::string word(level_word(level));
   std::ranges::transform(word, word.begin(),
@@ -42,8 +38,8 @@ std::string heading_of(Level level) {
   return word;
 }
 
-double percent(int64_t part, int64_t all) {
-  return all == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(all);
+double percent(double part, int64_t all) {
+  return all == 0 ? 0 : 100 * part / static_cast<double>(all);
 }
 
 void sort(Totals& totals, ReportOptions::Sort by) {
@@ -72,13 +68,19 @@ std::string rest_text(size_t all, size_t shown) {
   return fmt::format("\n {} further rows; --lines 0 prints all.\n", all - shown);
 }
 
+// Whole numbers with all digits.
+std::string amount(double value) {
+  return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.10g}", value);
+}
+
 std::string result_text(const LimitResult& result, const CallFlow& flow) {
   const Limit& limit = result.limit;
-  const std::string_view unit = limit.of == Limit::Of::calls ? "calls" : flow.unit;
+  const std::string_view unit =
+      limit.of == Limit::Of::calls ? std::string_view("calls") : std::string_view(flow.unit);
   std::string text =
-      fmt::format(" {:<5} {} {}: {} {:.10g} of at most {:.10g} {}",
-                  result.exceeded() ? "OVER" : "ok", level_word(limit.level),
-                  pi::printable(limit.name), word_of(limit.of), result.value, limit.limit, unit);
+      fmt::format(" {:<5} {} {}: {} {} of at most {} {}", result.exceeded() ? "OVER" : "ok",
+                  level_word(limit.level), pi::printable(limit.name), word_of(limit.of),
+                  amount(result.value), amount(limit.limit), unit);
   if (!result.found) text += "; the call flow has none of this name";
   return text + '\n';
 }
@@ -137,8 +139,8 @@ std::string totals_text(const CallFlow& flow, Totals totals, const ReportOptions
     }
     const std::string of_call = row.calls == 0 ? "-" : fmt::format("{:.1f}", row.base_of_call());
     text += fmt::format(" {:>12} {:>15} {:>6.2f} {:>12} {:>15} {:>6.2f}  {}\n", row.calls, row.base,
-                        percent(row.base, totals.base), of_call, row.cumulated,
-                        percent(row.cumulated, totals.base), name);
+                        percent(static_cast<double>(row.base), totals.base), of_call, row.cumulated,
+                        percent(static_cast<double>(row.cumulated), totals.base), name);
   }
   text += rest_text(totals.rows.size(), rows);
   if (!results.empty()) text += "\n Budget\n\n";
@@ -201,14 +203,15 @@ std::string changes_text(const CallFlow& a, const CallFlow& b, const std::vector
     const Change& change = changes[i];
     const std::string name = label(change.a.name, options.level);
     if (!has_metric) {
-      const auto difference = static_cast<int64_t>(change.b.calls - change.a.calls);
-      text += fmt::format(" {:>+14} {:>11} {:>11}  {}\n", difference, change.a.calls,
+      const double difference =
+          static_cast<double>(change.b.calls) - static_cast<double>(change.a.calls);
+      text += fmt::format(" {:>+14.0f} {:>11} {:>11}  {}\n", difference, change.a.calls,
                           change.b.calls, name);
       continue;
     }
     const std::string share =
         change.a.base == 0 ? "-" : fmt::format("{:+.2f}", percent(change.base(), change.a.base));
-    text += fmt::format(" {:>+14} {:>8} {:>14} {:>14} {:>11} {:>11} {:<1}  {}\n", change.base(),
+    text += fmt::format(" {:>+14.0f} {:>8} {:>14} {:>14} {:>11} {:>11} {:<1}  {}\n", change.base(),
                         share, change.a.base, change.b.base, change.a.calls, change.b.calls,
                         change.within_bound ? "~" : "", name);
   }

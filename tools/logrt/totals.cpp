@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 namespace logrt {
 namespace {
@@ -47,20 +48,61 @@ std::vector<int64_t> subtree_sums(const std::vector<Node>& nodes) {
   return sums;
 }
 
-// What precedes the last "::" or separator in `name`. brackets: those inside of brackets do not
-// count.
-std::string_view scope_of(std::string_view name, std::string_view separators, bool brackets) {
+bool is_of_word(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+// A name without its list of arguments, and whether it had one. Text such as " const" or a return
+// type of Java may follow that list.
+std::pair<std::string_view, bool> without_arguments(std::string_view name) {
+  const size_t last = name.rfind(')');
+  const std::string_view rest = last == name.npos ? "" : name.substr(last);
+  if (rest.empty() || rest.find("::") != rest.npos || rest.find('}') != rest.npos)
+    return {name, false};
   int depth = 0;
-  for (size_t at = name.size(); at-- > 0;) {
-    const char c = name[at];
-    if (c == '>' || c == ')') ++depth;
-    if (c == '<' || c == '(') --depth;
-    if (brackets && depth > 0) continue;
-    if (c == ':' && at > 0 && name[at - 1] == ':') return name.substr(0, at - 1);
-    if (separators.find(c) != separators.npos) return name.substr(0, at);
+  for (size_t at = last + 1; at-- > 0;) {
+    if (name[at] == ')') ++depth;
+    if (name[at] == '(' && --depth == 0 && at > 0) return {name.substr(0, at), true};
   }
-  // "operator>" has a bracket that nothing opens.
-  return brackets && depth > 0 ? scope_of(name, separators, false) : std::string_view();
+  return {name, false};
+}
+
+// Where in a C++ name a scope ends and where it begins, outside of all brackets.
+struct Scope {
+  size_t begin = 0;                     // after the return type, which the names of templates have
+  size_t end = std::string_view::npos;  // at the last "::", or the one before "operator"
+};
+
+Scope scope_of(std::string_view name) {
+  Scope scope;
+  int depth = 0;
+  for (size_t at = 0; at < name.size(); ++at) {
+    const char c = name[at];
+    if (c == '<' || c == '(' || c == '{') ++depth;
+    if (c == '>' || c == ')' || c == '}') --depth;
+    if (depth > 0) continue;
+    if (c == ' ') scope = {at + 1, std::string_view::npos};
+    if (name.substr(at).starts_with("::")) {
+      scope.end = at++;
+      // Its name may have blanks, brackets and further scopes: "operator std::string".
+      constexpr std::string_view word = "operator";
+      const std::string_view rest = name.substr(at + 1);
+      if (rest.starts_with(word) && (rest.size() == word.size() || !is_of_word(rest[word.size()])))
+        break;
+    }
+  }
+  return scope;
+}
+
+// The part of a C++ or Java name before its last component; "" if there is none.
+std::string_view parent_of(std::string_view name, std::string_view separators) {
+  const Scope scope = scope_of(name);
+  if (scope.end != name.npos) return name.substr(scope.begin, scope.end - scope.begin);
+  size_t at = name.find_last_of(separators);
+  // The names of hidden classes end with "/0x" and an address.
+  if (at != name.npos && name.substr(at + 1).starts_with("0x"))
+    at = at == 0 ? name.npos : name.find_last_of(separators, at - 1);
+  return at == name.npos ? std::string_view() : name.substr(0, at);
 }
 
 }  // namespace
@@ -77,11 +119,15 @@ std::string_view level_word(Level level) {
 
 std::string_view component_of(std::string_view method, Level level) {
   if (level == Level::method) return method;
-  // Without the arguments: "(anonymous namespace)" is not one.
-  size_t end = method.find('(', 1);
-  if (end != method.npos && method[end - 1] == ':') end = method.find('(', end + 1);
-  const std::string_view of_class = scope_of(method.substr(0, end), ".", true);
-  return level == Level::class_of ? of_class : scope_of(of_class, "./", true);
+  const auto [name, has_arguments] = without_arguments(method);
+  // The dots in "f.part.0", a function of C, separate nothing.
+  const std::string_view of_class = parent_of(name, has_arguments ? "." : "");
+  return level == Level::class_of ? of_class : parent_of(of_class, "./");
+}
+
+std::string label(const std::string& name, Level level) {
+  if (!name.empty()) return name;
+  return level == Level::method ? "[outside of methods]" : "[none]";
 }
 
 double Total::base_of_call() const {

@@ -24,6 +24,10 @@ std::string_view level_word(Level level);
 // "com.shop.Cart.add(int)" and "shop::Cart::add(int)" all have both. "" if the name has none.
 std::string_view component_of(std::string_view method, Level level);
 
+// The name of a row in tables and budgets: methods, classes and packages without a name have one in
+// brackets.
+std::string label(const std::string& name, Level level);
+
 struct Total {
   std::string name;  // "": code outside of all methods
   uint64_t calls = 0;

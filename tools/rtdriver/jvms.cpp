@@ -18,7 +18,7 @@
 namespace pi::rtdriver {
 namespace {
 
-constexpr size_t max_sockets = 1024;
+constexpr size_t max_sockets = 1024;  // of each directory
 
 std::optional<uint32_t> number(std::string_view text) {
   uint32_t value = 0;
@@ -88,7 +88,8 @@ Result<std::vector<Directory>> socket_directories() {
 
 std::vector<JvmSocket> find_sockets(const std::vector<Directory>& directories) {
   std::vector<JvmSocket> found;
-  for (const auto& directory : directories)
+  for (const auto& directory : directories) {
+    size_t of_directory = 0;
     for (const std::string_view name : entries(directory.path)) {
       if (!name.starts_with(jvm_commands::socket_prefix) ||
           !name.ends_with(jvm_commands::socket_suffix))
@@ -101,9 +102,10 @@ std::vector<JvmSocket> find_sockets(const std::vector<Directory>& directories) {
       if (!pid || name != jvm_commands::socket_name(*pid) || ::lstat(path.c_str(), &facts) != 0 ||
           !S_ISSOCK(facts.st_mode))
         continue;
-      if (found.size() == max_sockets) break;
+      if (of_directory++ == max_sockets) break;
       found.push_back({*pid, path, directory.owner});
     }
+  }
   std::stable_sort(found.begin(), found.end(),
                    [](const JvmSocket& a, const JvmSocket& b) { return a.pid < b.pid; });
   return found;
@@ -135,11 +137,18 @@ Result<std::string> read_key(const std::string& file, std::optional<uid_t> owner
 }
 
 Result<std::string> find_key(const std::vector<Directory>& directories, unsigned port) {
+  std::vector<std::pair<std::string, uid_t>> files;
   for (const auto& directory : directories) {
     const std::string file = fmt::format("{}/{}", directory.path, jvm_commands::key_name(port));
     struct stat facts {};
-    if (::lstat(file.c_str(), &facts) == 0) return read_key(file, directory.owner);
+    if (::lstat(file.c_str(), &facts) == 0) files.emplace_back(file, directory.owner);
   }
+  if (files.size() == 1) return read_key(files.front().first, files.front().second);
+  // Only one of them listens there; any user can make a key.
+  if (files.size() > 1)
+    return Error{-1, fmt::format("Several users have a key of port {}: '{}' and '{}'. Name that of "
+                                 "the JVM with --key FILE.",
+                                 port, files[0].first, files[1].first)};
   return Error{-1, fmt::format("No JVM of this user accepts commands at port {}. Start it with "
                                "-agentpath:DIRECTORY/libjprof.so=calltree,port={}, or name the "
                                "file of its key with --key FILE.",

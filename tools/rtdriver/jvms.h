@@ -30,7 +30,7 @@ struct JvmSocket {
 // names the only one. Directories that another user may have prepared are left out.
 Result<std::vector<Directory>> socket_directories();
 
-// The sockets in them, by process id, at most 1024. The JVM may have ended.
+// The sockets in them, by process id, at most 1024 of each. The JVM may have ended.
 std::vector<JvmSocket> find_sockets(const std::vector<Directory>& directories);
 
 // Those with this process id: several if JVMs in containers have the same one.

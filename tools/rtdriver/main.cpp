@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // rtdriver: sends commands to JProf in running Java virtual machines.
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -61,7 +62,8 @@ std::string read_target(const cli::Values& values, Wanted& wanted) {
   for (const auto& text : values.words("pid")) {
     uint32_t pid = 0;
     if (!parse(text, pid) || pid == 0) return fmt::format("--pid: '{}' is no process id.", text);
-    wanted.pids.push_back(pid);
+    if (std::find(wanted.pids.begin(), wanted.pids.end(), pid) == wanted.pids.end())
+      wanted.pids.push_back(pid);
   }
   if (values.given("p")) {
     unsigned port = 0;

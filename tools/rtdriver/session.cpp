@@ -91,7 +91,7 @@ void Session::interact() {
 
 void Session::execute(const std::string& line) {
   const auto translated = translate(line);
-  if (translated.help) print_line(words_help());
+  if (translated.help && !settings_.json) print_line(words_help());
   if (!translated.message.empty())
     send(translated.message, translated.to_all, translated.shuts_down);
   ended_ = ended_ || translated.ends;
@@ -139,10 +139,13 @@ void Session::print_answer(const Jvm& jvm, const std::string& message, const Ans
     line["text"] = answer.text;
     return print_line(line.dump());
   }
-  const std::string text = printable(answer.text, "\n");
+  // Further lines are indented: they cannot be taken for the answer of another JVM.
+  std::string text = printable(answer.text, "\n");
+  for (size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 1))
+    text.insert(at + 1, "  ");
   std::string line = fmt::format("{} {}: {}: {}", time_of_day(), jvm.name, printable(message),
                                  answer.done ? "done" : "not done");
-  if (!text.empty()) line += (text.find('\n') == text.npos ? "; " : "\n") + text;
+  if (!text.empty()) line += (text.find('\n') == text.npos ? "; " : "\n  ") + text;
   print_line(line);
 }
 

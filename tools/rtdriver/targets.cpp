@@ -6,6 +6,7 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -50,25 +51,32 @@ Result<Jvms> connect_to_pids(const Wanted& wanted, const std::vector<JvmSocket>&
                                    "with CALLTREE or CALLFLOW of JProf, or it belongs to another "
                                    "user.",
                                    pid)};
+    // A socket may remain of an ended process of another user, or another user may have made it.
+    const size_t before = jvms.size();
+    Error last{-1, fmt::format("Process {} has ended, or accepts no more commands.", pid)};
     for (const auto& socket : of_pid) {
       auto jvm = open_socket(socket);
-      if (!jvm && jvm.error().code == not_listening)
-        return Error{-1, fmt::format("Process {} has ended, or accepts no more commands.", pid)};
-      if (!jvm) return jvm.error();
-      jvms.push_back(std::move(*jvm));
+      if (jvm)
+        jvms.push_back(std::move(*jvm));
+      else if (jvm.error().code != not_listening)
+        last = jvm.error();
     }
+    if (jvms.size() == before) return last;
   }
   return jvms;
 }
 
 Result<Jvms> connect_to_machine(const Wanted& wanted, const std::vector<JvmSocket>& sockets) {
-  // A user could let root wait at a thousand sockets.
+  // A user could let root wait at a thousand sockets: without an answer, or for each one.
   constexpr int max_failures = 3;
+  constexpr std::chrono::seconds slow{1};
   std::map<uid_t, int> failures;
   Jvms jvms;
   for (const auto& socket : sockets) {
-    if (failures[socket.owner] == max_failures) continue;
+    if (failures[socket.owner] >= max_failures) continue;
+    const auto began = std::chrono::steady_clock::now();
     auto jvm = open_socket(socket);
+    if (jvm && std::chrono::steady_clock::now() - began > slow) ++failures[socket.owner];
     if (jvm) {
       jvms.push_back(std::move(*jvm));
     } else if (jvm.error().code != not_listening) {

@@ -74,7 +74,8 @@ Translated translate(std::string_view line) {
       result.message += (result.message.empty() ? "" : ",") + std::string(sent_for(word, typed));
       all_single = all_single && contains_word(single, word);
     }
-    if (word == "shutdown") {
+    if (word == "shutdown" ||
+        (word.starts_with("gc") && trimmed(std::string_view(word).substr(2)) == "shutdown")) {
       result.ends = result.shuts_down = true;
       break;
     }

@@ -21,8 +21,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Threads that wait for a file system. Each may stay until that file system answers.
-constexpr size_t max_waiting_threads = 8;
+// How often a thread that waits for a file system is replaced. Each may stay until that file system
+// answers.
+constexpr size_t max_replacements = 8;
 
 }  // namespace
 
@@ -105,8 +106,9 @@ bool BuildIdReader::start() {
 }
 
 bool BuildIdReader::replace_waiting_thread(std::chrono::milliseconds patience) {
+  if (!shared_->wanted.empty() && !thread_.joinable()) return start();
   if (!shared_->current || Clock::now() < shared_->current_since + patience) return true;
-  if (shared_->thread == max_waiting_threads) return false;
+  if (shared_->thread == max_replacements) return false;
   shared_->lines += unread_build_id_line(*shared_->current);
   shared_->leave_out(*shared_->current);
   shared_->current.reset();

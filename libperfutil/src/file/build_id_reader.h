@@ -42,7 +42,7 @@ class BuildIdReader {
   // The same after waiting for all files, as long as the patience allows.
   std::string wait_for_lines(BuildIdPatience patience = {});
   // Gives up the files that were not read, and returns lines that say so. Call wait_for_lines()
-  // before.
+  // before, and want() no more after it: a thread that waits is not replaced then.
   std::string give_up();
   // A sentence about files whose build-ids are not in the trace; empty when there are none.
   std::string trouble() const;

@@ -93,6 +93,28 @@ TEST_F(LogFileTest, ALinkIsNotFollowed) {
   EXPECT_EQ(slurp(dir_ / "precious"), "as it was");
 }
 
+// What is removed as empty is the log's own file.
+TEST_F(LogFileTest, AnotherFileIsNotRemovedAsEmpty) {
+  ASSERT_TRUE(log_.open(path_));
+  std::filesystem::remove(path_);
+  dir_.write("log", "another");
+  log_.remove_if_empty();
+  EXPECT_EQ(slurp(path_), "another");
+  // The empty log before does not stand for one that could not be opened.
+  ASSERT_TRUE(log_.open(dir_ / "empty"));
+  std::filesystem::create_symlink(dir_ / "log", dir_ / "link");
+  EXPECT_FALSE(log_.open(dir_ / "link"));
+  log_.remove_if_empty();
+  EXPECT_TRUE(std::filesystem::is_symlink(dir_ / "link"));
+  LogFile owner;
+  ASSERT_TRUE(owner.open(dir_ / "owned"));
+  EXPECT_EQ(owner.append("data\n"), 0);
+  ASSERT_TRUE(log_.open(dir_ / "empty2"));
+  EXPECT_FALSE(log_.open(dir_ / "owned"));
+  log_.remove_if_empty();
+  EXPECT_EQ(slurp(dir_ / "owned"), "data\n");
+}
+
 TEST_F(LogFileTest, AMissingDirectoryIsReportedWithARemedy) {
   const auto opened = log_.open(dir_ / "none/log");
   ASSERT_FALSE(opened);

@@ -98,6 +98,21 @@ TEST(LogRt, ComponentsOfJavaAndCPlusPlusNames) {
   EXPECT_THAT(parts("a::(anonymous namespace)::C::f(z::T)"),
               ElementsAre("a::(anonymous namespace)::C", "a::(anonymous namespace)"));
   EXPECT_THAT(parts("a::C::operator>(a::C const&)"), ElementsAre("a::C", "a"));
+  EXPECT_THAT(parts("void shop::Cart::add<int>(int)"), ElementsAre("shop::Cart", "shop"));
+  EXPECT_THAT(parts("std::function<void (int)>::operator()(int) const"),
+              ElementsAre("std::function<void (int)>", "std"));
+  EXPECT_THAT(parts("main::{lambda(int)#1}::operator()(int) const"),
+              ElementsAre("main::{lambda(int)#1}", "main"));
+  EXPECT_THAT(parts("shop::Cart::operator std::string() const"), ElementsAre("shop::Cart", "shop"));
+  EXPECT_THAT(parts("a::(anonymous namespace)::b::(anonymous namespace)::f()"),
+              ElementsAre("a::(anonymous namespace)::b::(anonymous namespace)",
+                          "a::(anonymous namespace)::b"));
+  EXPECT_THAT(parts("(anonymous namespace)::f"), ElementsAre("(anonymous namespace)", ""));
+  EXPECT_THAT(parts("App$$Lambda/0x00007f1234.run()V"),
+              ElementsAre("App$$Lambda/0x00007f1234", ""));
+  EXPECT_THAT(parts("p/App$$Lambda/0x00007f1234.run()V"),
+              ElementsAre("p/App$$Lambda/0x00007f1234", "p"));
+  EXPECT_THAT(parts("f.part.0"), ElementsAre("", ""));
   EXPECT_THAT(parts("main"), ElementsAre("", ""));
   EXPECT_THAT(parts(""), ElementsAre("", ""));
 }
@@ -142,6 +157,13 @@ TEST(LogRt, ChangesWithinTheErrorBoundComeLast) {
   EXPECT_EQ(all.front().base(), 5000);
 }
 
+TEST(LogRt, ChangesOfTheLargestSumsDoNotOverflow) {
+  const CallFlow a = flow_of(file({{node(0, "", 1, 0), node(1, "f", 1, -INT64_MAX)}}));
+  const CallFlow b = flow_of(file({{node(0, "", 1, 0), node(1, "f", 1, INT64_MAX)}}));
+  const auto all = changes(totals_of(a), totals_of(b), 0, 0);
+  EXPECT_GT(all.front().base(), 1.8e19);
+}
+
 TEST(LogRt, DifferentMetricsCannotBeCompared) {
   CallFlow a = flow_of(two_threads), b = a;
   EXPECT_EQ(incomparable(a, b), "");
@@ -155,16 +177,24 @@ TEST(LogRt, LimitsAreMeasured) {
       "method p/A.f()V calls 6\n"
       "class p/A  base/call 70.5\n"
       "package p cum 1127\n"
-      "method a::f(int, char) base 0\n",
+      "method a::f(int, char) base 0\n"
+      "class [none] base 9\n",
       "limits");
   ASSERT_TRUE(limits) << limits.error().message;
   const auto results = measure(*limits, flow_of(two_threads));
   ASSERT_TRUE(results);
   std::vector<bool> exceeded;
   for (const auto& result : *results) exceeded.push_back(result.exceeded());
-  EXPECT_THAT(exceeded, ElementsAre(false, true, false, false));
-  EXPECT_EQ(results->back().limit.name, "a::f(int, char)");
-  EXPECT_FALSE(results->back().found);
+  EXPECT_THAT(exceeded, ElementsAre(false, true, false, false, true));
+  const CallFlow flow = flow_of(two_threads);
+  EXPECT_THAT(totals_text(flow, totals_of(flow), {}, *results),
+              HasSubstr(" Budget\n\n"
+                        " ok    method p/A.f()V: calls 6 of at most 6 calls\n"
+                        " OVER  class p/A: base/call 75.13333333 of at most 70.5 cycles\n"
+                        " ok    package p: cum 1127 of at most 1127 cycles\n"
+                        " ok    method a::f(int, char): base 0 of at most 0 cycles; the call flow "
+                        "has none of this name\n"
+                        " OVER  class [none]: base 10 of at most 9 cycles\n"));
 }
 
 TEST(LogRt, WrongLimitsAreRefusedWithTheirLine) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -138,6 +139,15 @@ TEST(RtdriverKey, OnlyAFileOfTheDirectorysOwnerIsRead) {
   EXPECT_FALSE(find_key({{directory, own}}, 8888));
   EXPECT_EQ(*read_key(file), "secret");
   ::unlink(link.c_str());
+  // Any user can make a key: which one is right is not known.
+  const std::string other = directory + "/other";
+  ASSERT_EQ(::mkdir(other.c_str(), 0700), 0);
+  const std::string second = other + "/" + jvm_commands::key_name(8888);
+  std::ofstream(second) << "x\n";
+  EXPECT_THAT(find_key({{directory, own}, {other, own}}, 8888).error().message,
+              HasSubstr("Name that of the JVM with --key"));
+  ::unlink(second.c_str());
+  ::rmdir(other.c_str());
   ::unlink(file.c_str());
   ::rmdir(directory.c_str());
 }
