@@ -33,7 +33,7 @@ follow() {
 }
 
 # A step in the lab takes twice as long.
-steps() { if [[ $PROOF_SOURCE == driver ]]; then echo 12; else echo 20; fi; }
+steps() { if [[ $PROOF_SOURCE == driver ]]; then echo 12; else echo 30; fi; }
 
 # bats test_tags=lab:long
 @test "normal mode: every record of a random schedule is kept or counted as lost" {
