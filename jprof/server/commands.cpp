@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <charconv>
 
+#include <pi/words.h>
+
 namespace pi::jprof {
 namespace {
 
 constexpr unsigned max_seconds = 86'400;
-constexpr std::string_view blanks = " \t\r\n";
 
 enum class Value { none, seconds, text };
 
@@ -71,21 +72,6 @@ std::string upper(std::string_view text) {
   for (char& c : result)
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
   return result;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(blanks);
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
-bool contains_word(std::string_view list, std::string_view word) {
-  while (!list.empty()) {
-    const size_t end = std::min(list.find(' '), list.size());
-    if (list.substr(0, end) == word) return true;
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return false;
 }
 
 const KnownCommand* find_known(std::string_view name) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include <pi/words.h>
+
 namespace pi::rtdriver {
 namespace {
 
@@ -29,22 +31,6 @@ std::string lower(std::string_view text) {
   for (char& c : result)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return result;
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r\n";
-  const size_t first = text.find_first_not_of(blanks);
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
-bool contains_word(std::string_view list, std::string_view word) {
-  while (!list.empty()) {
-    const size_t end = std::min(list.find(' '), list.size());
-    if (list.substr(0, end) == word) return true;
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return false;
 }
 
 // Other commands are sent as they were typed: values, such as paths, have upper and lower case.
