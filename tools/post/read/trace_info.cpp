@@ -15,14 +15,15 @@ namespace key = pi::nrm2::info;
 
 // "CPU.trace|mte.WHAT" after the prefix "count."
 void parse_count(std::string_view name, uint64_t value, TraceInfo& info) {
-  const size_t first = name.find('.');
-  if (first == std::string_view::npos) return;
-  const size_t second = name.find('.', first + 1);
+  const size_t cpu_end = name.find('.');
+  if (cpu_end == std::string_view::npos) return;
+  const size_t kind_end = name.find('.', cpu_end + 1);
   uint64_t cpu = 0;
-  if (second == std::string_view::npos || !parse_number(name.substr(0, first), cpu) || cpu > 0xffff)
+  if (kind_end == std::string_view::npos || !parse_number(name.substr(0, cpu_end), cpu) ||
+      cpu > 0xffff)
     return;
-  const std::string_view kind = name.substr(first + 1, second - first - 1);
-  const std::string_view what = name.substr(second + 1);
+  const std::string_view kind = name.substr(cpu_end + 1, kind_end - cpu_end - 1);
+  const std::string_view what = name.substr(kind_end + 1);
   if (kind != "trace" && kind != "mte") return;
   StreamCounts& counts = info.counts[{static_cast<uint32_t>(cpu), kind == "mte"}];
   if (what == "produced") counts.produced = value;
