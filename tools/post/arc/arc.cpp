@@ -120,6 +120,7 @@ void Arc::name_block(Info& info, uint64_t address, const Process& process) {
       printable(found.module) + (options_.module_width && found.module_64 ? "_64" : "");
   info.offset = address - (found.start <= address ? found.start : 0);
   info.narrow = found.module_32;
+  info.generated = found.code_id != 0;
   if (is_return_thunk(symbol))
     info.fold = Fold::ret;
   else if (is_indirect_thunk(symbol) || (options_.merge_plt && symbol == "<plt>"))
@@ -198,7 +199,8 @@ const Arc::Info& Arc::info_of(const FlowBlock& block, uint64_t start, const Proc
 void Arc::count_block(const FlowBlock& block, const Info& info, Open& line) {
   const bool branch = block.how == BlockEnd::branch;
   const bool misfit = branch && info.code &&
-                      (info.type == LineType::undefined || (info.fixed && info.target != block.to));
+                      (info.type == LineType::undefined ||
+                       (info.fixed && !info.generated && info.target != block.to));
   if (misfit)
     ++totals_.misfits;
   else if (!block.placed)

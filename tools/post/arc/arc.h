@@ -76,7 +76,8 @@ class Arc final : public Subscriber, private FlowSink {
     bool code = false;  // is known
     bool repeats = false;
     bool narrow = false;
-    bool fixed = false;  // target is the only one
+    bool fixed = false;      // target is the only one
+    bool generated = false;  // code of a JVM, which replaces targets of calls and jumps
   };
 
   // A line to which the next block on its CPU may be added.
