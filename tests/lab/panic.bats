@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# After a kernel panic the files written so far are readable.
+# After a kernel panic the files written so far are readable; ITrace does not keep another kernel from starting.
 # shellcheck disable=SC2016 # the guest's own variables
 
 setup() {
@@ -66,4 +66,17 @@ names_are_in() {
 @test "wrap-around mode: after a panic the MTE file names the processes that ran" {
     panicked 6.1 -t wrap
     names_are_in swtrace.nrm2.mte
+}
+
+# bats test_tags=long
+@test "a thread whose kernel code is followed starts another kernel" {
+    # The second kernel finds no root file system: it panics, which ends the guest.
+    run scripts/lab --kernel "${LAB_KERNELS:-6.12}" --out "$out" -- bash -c '
+        PATH=$1/bin:$PATH
+        swtrace init --source driver -s 4 && swtrace it_install -i && swtrace on &&
+            swtrace it_run -- "$1/tests/kexec" "$2/$(uname -r)/boot/vmlinuz-$(uname -r)" "console=ttyS0 panic=-1"' \
+        kexec "$BUILD_DIR" "${PITRACE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pitrace}/lab/kernels"
+    echo "$output" | tail -n 30
+    [ "$status" -eq 99 ]
+    [[ $output == *"Unable to mount root fs"* ]]
 }
