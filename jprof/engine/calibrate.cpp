@@ -45,7 +45,7 @@ class MetricCalibration {
       report.observed = std::min(report.observed, stored->value);
       all += stored->count;
     }
-    if (const Minimum* minimum = calibration_.environmental.find(name_, index))
+    if (const Minimum* minimum = calibration_.environmental.find_similar(name_, index))
       report.environment = minimum->value;
     report.trained = all >= settled_after;
     if (report.trained) trained_.push_back({index, report.observed});

@@ -77,6 +77,26 @@ const Minimum* Minima::find(const std::string& metric, size_t sequence) const {
   return found == values.end() ? nullptr : &found->second;
 }
 
+const Minimum* Minima::find_similar(const std::string& metric, size_t sequence) const {
+  if (const Minimum* exact = find(metric, sequence)) return exact;
+  const Sequence wanted = sequence_at(sequence);
+  const Minimum* same_after = nullptr;
+  const Minimum* same_events = nullptr;
+  const auto keep_smaller = [](const Minimum*& smallest, const Minimum& other) {
+    if (!smallest || other.value < smallest->value) smallest = &other;
+  };
+  for (auto at = values.lower_bound({metric, 0}); at != values.end() && at->first.first == metric;
+       ++at) {
+    const Sequence known = sequence_at(at->first.second);
+    if (known.first != wanted.first || known.running != wanted.running ||
+        known.second != wanted.second)
+      continue;
+    keep_smaller(same_events, at->second);
+    if (known.after == wanted.after) keep_smaller(same_after, at->second);
+  }
+  return same_after ? same_after : same_events;
+}
+
 std::string_view word_of(Transition transition) {
   return transition_words[static_cast<size_t>(transition)];
 }

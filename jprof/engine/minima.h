@@ -40,6 +40,11 @@ struct Minima {
 
   // Null if there is none.
   const Minimum* find(const std::string& metric, size_t sequence) const;
+
+  // Of the sequence, or else the smallest of those that differ from it in the type before, or else
+  // of those that also differ in the type after: what a method executes between two events depends
+  // little on them. Null if there is none.
+  const Minimum* find_similar(const std::string& metric, size_t sequence) const;
 };
 
 // "En", "Ex", "XX".

@@ -192,7 +192,7 @@ options_of_help() {
 }
 
 @test "scripts accept every option of their help, and no option that it does not name" {
-    for script in run.tprof run.itrace ddq tinstall tuninstall; do
+    for script in run.tprof run.itrace run.minima ddq tinstall tuninstall; do
         # The patterns of the options in the script.
         # shellcheck disable=SC2016 # the word of a script
         sed -nE '/^ *case \$(word|1) in/,/^ *esac/s/^ *(-[^)]*)(\).*|\|.*\\)$/\1/p' "$BUILD_DIR/bin/$script" | tr '|' '\n' | tr -d " '" |

@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Guest part of callflow-icount.bats: calls of leaves in a Java virtual machine, measured with and without calibration. Prints a line
-# "RUN TYPE METHOD CALLS BASE DELTA" for each leaf and type, and the line of the report about calibration.
+# "RUN TYPE METHOD CALLS BASE DELTA" for each leaf and type, and the line of the report about calibration. With -Xbatch also
+# "trace METHOD INSTRUCTIONS" for each leaf: what a call executes without probes, counted by ITrace; and the run "minima", which uses
+# environmental minima of run.minima.
 # Usage: callflow-icount-guest.sh BUILD-FOLDER ROUNDS JVM-OPTION...
 set -eu
 
@@ -25,3 +27,23 @@ jvm=(-XX:+UseSerialGC "$@")
 measure calibrated calibrate
 measure again calibrate
 measure raw nocalibrate
+[[ " $* " == *' -Xbatch '* ]] || exit 0
+
+export PATH=$build/bin:$PATH HOME=$LAB_OUT
+"$build/stage/bin/run.minima" --source=driver --no-install -m RAW_CYCLES -o minima -- java -XX:+UseSerialGC
+measure minima calibrate,envminima=minima
+
+# The leaves without probes, in a process that runs on.
+java "${jvm[@]}" -agentpath:"$build/lib/libjprof.so=itrace" -cp "$build/tests/java" Leaves 2000000000 >/dev/null &
+leaves=$!
+until grep -q 'Leaves.add' log-jita2n_$leaves 2>/dev/null; do sleep 1; done
+sleep 10
+swtrace init -s 16 && swtrace it_install -i -user && swtrace it_enable $leaves && swtrace on && swtrace it_on
+sleep 1
+swtrace it_off && swtrace off && swtrace get swtrace.nrm2 && swtrace free
+kill -KILL $leaves
+post -r swtrace.nrm2 -arc >/dev/null
+awk '$7 ~ /^Leaves\.(nothing|nothingEither|add)\(/ && $9 == "RETURN" {
+        name = substr($7, 8); sub(/\(.*/, "", name)
+        if (++seen[name, $4] > seen[name, most[name]]) most[name] = $4 }
+    END { for (name in most) print "trace", name, most[name] }' arc

@@ -47,4 +47,10 @@ run_guests() {
     holds '$1 == "calibrated" && $3 ~ /^nothing/ && $2 ~ /^[Jj]$/ { n++; if ($4 < 39000 || $5 > 2 * $4) bad = 1 }
         $1 == "raw" && $3 ~ /^nothing/ && $2 ~ /^[Jj]$/ { raw++; if ($5 < 50 * $4) bad = 1 }
         END { exit bad || n != 2 || raw != 2 }'
+    # With environmental minima: what the method executes without probes. The mean has a fraction, since C1 compiles each method
+    # before C2 does.
+    holds '$1 == "trace" { own[$2] = $3 }
+        $1 == "minima" && $2 ~ /^[Jj]$/ { base[$3] = $5 / $4 }
+        END { for (name in base) { n++; d = base[name] - own[name]; if (own[name] < 5 || d > 1 || d < -1) bad = 1 }
+              exit bad || n != 3 }'
 }

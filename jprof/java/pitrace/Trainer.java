@@ -34,11 +34,20 @@ final class Trainer {
 
     private byte[] generate() {
         writer.visit(Opcodes.V11, Opcodes.ACC_FINAL | Opcodes.ACC_SUPER, NAME, null, "java/lang/Object", null);
+        constructor();
         for (int kind = 0; kind < KINDS; kind++) {
             root(kind);
         }
         writer.visitEnd();
         return writer.toByteArray();
+    }
+
+    private void constructor() {
+        MethodVisitor code = writer.visitMethod(0, "<init>", "()V", null, null);
+        code.visitCode();
+        code.visitVarInsn(Opcodes.ALOAD, 0);
+        code.visitMethodInsn(Opcodes.INVOKESPECIAL, "java/lang/Object", "<init>", "()V", false);
+        end(code);
     }
 
     // The methods that this root calls are its own if they are to be interpreted.

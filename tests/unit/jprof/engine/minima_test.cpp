@@ -32,6 +32,29 @@ TEST(Minima, AFileContainsWhatWasWritten) {
   EXPECT_EQ(read->find("PTT_CYCLES", index_of(leaf)), nullptr);
 }
 
+TEST(Minima, ThoseOfSimilarSequencesAreFound) {
+  const auto read = parse_minima(
+      "# pitrace call-flow minima 1\n"
+      "A J En j Ex J 7 0\nA j En j Ex J 6 0\nA j En j Ex j 5 0\nA j Ex j En j 2 0\n");
+  ASSERT_TRUE(read);
+  const auto value_of = [&](const std::string& metric, const Sequence& sequence) {
+    const Minimum* minimum = read->find_similar(metric, index_of(sequence));
+    return minimum ? static_cast<int>(minimum->value) : -1;
+  };
+  constexpr auto entry = Transition::entry;
+  constexpr auto exit = Transition::exit;
+  constexpr auto j = Type::jitted_static;
+  constexpr auto instance = Type::jitted;
+  constexpr auto interpreted = Type::interpreted;
+  EXPECT_EQ(value_of("A", {instance, entry, j, exit, instance}), 7);
+  EXPECT_EQ(value_of("A", {interpreted, entry, j, exit, instance}), 6);
+  EXPECT_EQ(value_of("A", {interpreted, entry, j, exit, interpreted}), 5);
+  EXPECT_EQ(value_of("A", {interpreted, exit, j, entry, interpreted}), 2);
+  EXPECT_EQ(value_of("A", {j, entry, j, entry, j}), -1);
+  EXPECT_EQ(value_of("A", {j, entry, interpreted, exit, j}), -1);
+  EXPECT_EQ(value_of("B", {j, entry, j, exit, j}), -1);
+}
+
 TEST(Minima, CommentsAndEmptyLinesAreSkipped) {
   const auto read =
       parse_minima("# pitrace call-flow minima 1\n\n# a comment\nA I En I Ex I 3 0\n");

@@ -1,0 +1,38 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# run.minima: the environmental minima of this machine's Java virtual machine, by ptrace. tests/lab/callflow-icount.bats compares
+# what they are for.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    if ! type -P java >/dev/null || [ ! -s "$BUILD_DIR/jprof/java/trainer.jar" ]; then skip "needs a JDK and libasm-java"; fi
+    cd "$BATS_TEST_TMPDIR" || return
+    export HOME=$BATS_TEST_TMPDIR
+}
+
+@test "run.minima counts what compiled methods execute between entries and exits, and JProf reads its file" {
+    run --separate-stderr "$BUILD_DIR/bin/run.minima" --source=perf -m PTT_INSTS -m RAW_CYCLES -o serial.minima -- java -XX:+UseSerialGC
+    [ "$status" -eq 0 ] || { echo "$stderr" && false; }
+    [ -z "$output" ]
+    grep -q '^#   En-j ' serial.minima
+    # Of two kinds of methods, j and J: two metrics, each with 28 sequences. All entries follow a call in the trainer, and a leaf
+    # executes the same between all events.
+    awk '/^#/ { next }
+        { n[$1]++; if (NF != 8 || $7 < 1 || $7 > 40 || $8 != 0) bad = 1 }
+        $3 == "En" && $5 == "Ex" { leaf[$4, $7]++ }
+        END { for (i in leaf) kinds++; exit bad || n["PTT_INSTS"] != 28 || n["RAW_CYCLES"] != 28 || kinds != 2 }' serial.minima ||
+        { cat serial.minima && false; }
+    java -XX:+UseSerialGC "-agentpath:$BUILD_DIR/lib/libjprof.so=calltree,start,metrics=raw_cycles,nopidx,envminima=serial.minima" -version 2>errors
+    ! grep -q 'No call flow' errors || { cat errors && false; }
+    grep -q 'Calibration ::' log-rt.1
+}
+
+@test "run.minima refuses a program that is not there, one that fails, and wrong options" {
+    run -127 "$BUILD_DIR/bin/run.minima" --source=perf -- ./no-java
+    run -255 "$BUILD_DIR/bin/run.minima" -m no.metric
+    run -255 "$BUILD_DIR/bin/run.minima" java
+    [[ $output == *'write -- before'* ]]
+    run -125 "$BUILD_DIR/bin/run.minima" --source=perf -- java --no-such-option
+    [[ $output == *'no-such-option'* ]]
+}
