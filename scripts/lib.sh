@@ -3,11 +3,19 @@
 # Functions that the scripts share: messages, the build, and the version. Sourced, not run; the callers have
 # set -euo pipefail.
 
+# is_closed FD: whether the caller has closed this standard descriptor. bash opens a script with the lowest free number and leaves
+# that open, so a closed descriptor can lead to the script. Its position is then that of bash's own descriptor, 255.
+is_closed() {
+  local position own
+  [[ -e /dev/fd/$1 ]] || return 0
+  [[ /dev/fd/$1 -ef $0 ]] || return
+  read -r position <"/proc/$$/fdinfo/$1" && read -r own <"/proc/$$/fdinfo/255" && [[ $position == "$own" ]]
+}
 # A file that is opened later must not become a program's standard output. That one is opened for reading: what is written there is
 # still an error.
-[[ -e /dev/fd/0 ]] || exec 0</dev/null
-[[ -e /dev/fd/1 ]] || exec 1</dev/null
-[[ -e /dev/fd/2 ]] || exec 2>/dev/null
+if is_closed 0; then exec 0</dev/null; fi
+if is_closed 1; then exec 1</dev/null; fi
+if is_closed 2; then exec 2>/dev/null; fi
 
 # printable TEXT [KEPT]: prints it with all but ASCII, letters, digits and the characters of KEPT as \xNN: no control characters
 # and no invisible ones, and no bytes that are not valid UTF-8. Names of files and programs can contain escape sequences for the

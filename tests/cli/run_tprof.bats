@@ -137,6 +137,22 @@ print(pid, flush=True); time.sleep(100)' >pid &
     [[ "$output" == *'a\xc2\x9b31m\xe2\x80\xae\xff/swtrace.nrm2'* ]]
 }
 
+@test "one closed standard descriptor changes no exit status, and a command does not read the script from it" {
+    make_layout
+    cp "$SOURCE_DIR/scripts/run.itrace" layout/bin/
+    local script
+    for script in run.tprof run.itrace; do
+        run -255 bash -c "layout/bin/$script --no-such-option 2>&-"
+        run -255 bash -c "layout/bin/$script --no-such-option <&-"
+    done
+    # -t prints a message at the end.
+    run -0 bash -c 'layout/bin/run.tprof --source=perf -t -o out -- true 2>&-'
+    run -0 bash -c 'layout/bin/run.tprof --source=perf -t -o out -- sh -c "wc -c >count" <&-'
+    [ "$(<count)" -eq 0 ]
+    run -0 bash -c 'layout/bin/run.tprof --source=perf -t -o out -- sh -c "wc -c >count" <layout/bin/run.tprof'
+    [ "$(<count)" -eq "$(wc -c <layout/bin/run.tprof)" ]
+}
+
 @test "closed standard descriptors disturb no run; the report is kept, although it cannot be printed" {
     make_layout
     local status=0
