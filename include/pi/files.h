@@ -43,18 +43,22 @@ FileIdentity identity_of(const struct stat& status);
 
 constexpr int not_regular = -1;  // an Error::code that is not an error number
 
-enum class Links { followed, refused };  // a symbolic link as the path's last component
+// Symbolic links in a path: all are followed; the last component must not be one; no component may
+// be one.
+enum class Links { followed, refused, nowhere };
 
 // Opens a regular file for reading. Other files are never opened: opening a device, a pipe or a
 // terminal has side effects, or waits. The open file is the checked one, even if the path is
-// replaced meanwhile. The error's code is an error number or not_regular, its message is only the
-// reason.
+// replaced meanwhile. A path /proc/PID/root/... is resolved as process PID would resolve the rest:
+// its links and ".." lead to files below its root directory only. The error's code is an error
+// number or not_regular, its message is only the reason.
 Result<RegularFile> open_regular(const std::string& path, Links links = Links::followed);
 
 // The same for a file in a directory where another user may create one: it must not be a link, must
 // belong to root, to the user who runs this program, or to owner, and no other user may write to
-// it. Else EPERM.
-Result<RegularFile> open_trusted(const std::string& path, std::optional<uid_t> owner);
+// it. Else EPERM. links: refused, or nowhere.
+Result<RegularFile> open_trusted(const std::string& path, std::optional<uid_t> owner,
+                                 Links links = Links::refused);
 
 // "/proc/self/fd/N": exactly the file of a descriptor.
 std::string path_of(int fd);

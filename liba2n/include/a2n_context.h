@@ -319,8 +319,8 @@ typedef struct a2n_jit_process {
 /* Reads a file of this form (A2N_JIT_*) about the code of pid. Report the process first: its start
  * time must match the file. process may be null. A dump or map must be owned by root, by the user
  * of this program or, if that is root, by the user of pid, and be writable by no other user. A
- * symbolic link as the last component of the path is refused. Notes report damage in a file that is
- * used. A2N_INVALID_ARGUMENT: path is null or "", or form is not valid; A2N_FILE_NOT_FOUND;
+ * symbolic link as the last component of the path is refused, and in the path of a dump, which the
+ * kernel has reported, any link. Notes report damage in a file that is used. A2N_INVALID_ARGUMENT: path is null or "", or form is not valid; A2N_FILE_NOT_FOUND;
  * A2N_JITTED_ERROR: the file is refused, and nothing in it is used. a2n_get_error_text() has the
  * reason. */
 int a2n_load_methods(a2n_context *context, uint32_t pid, int form, const char *path,

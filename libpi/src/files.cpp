@@ -60,6 +60,42 @@ Transferred transfer_all(std::span<Byte> bytes, Transfer transfer) {
   return all;
 }
 
+// EAGAIN: directories were renamed meanwhile. The limit is for a process that never stops renaming.
+UniqueFd resolve(int directory, const std::string& path, uint64_t rules, int flags) {
+  open_how how{};
+  how.flags = static_cast<uint64_t>(O_PATH | O_CLOEXEC | flags);
+  how.resolve = rules;
+  constexpr int tries = 16;
+  long fd = -1;
+  for (int i = 0; i < tries; ++i) {
+    fd = ::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof how);
+    if (fd >= 0 || errno != EAGAIN) break;
+  }
+  return UniqueFd(static_cast<int>(fd));
+}
+
+// The length of "/proc/PID/root/" at the beginning of a path; 0 if it begins otherwise.
+size_t length_of_process_root(std::string_view path) {
+  constexpr std::string_view processes = "/proc/", root = "/root/";
+  if (!path.starts_with(processes)) return 0;
+  const size_t end = path.find_first_not_of("0123456789", processes.size());
+  if (end == path.npos || end == processes.size() || !path.substr(end).starts_with(root)) return 0;
+  return end + root.size();
+}
+
+UniqueFd find(const std::string& path, Links links) {
+  const int flags = links == Links::followed ? 0 : O_NOFOLLOW;
+  const uint64_t rules = links == Links::nowhere ? RESOLVE_NO_SYMLINKS : 0;
+  if (const size_t length = length_of_process_root(path); length != 0) {
+    const UniqueFd root(::open(path.substr(0, length).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!root) return {};
+    return resolve(root.get(), path.substr(length), rules | RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+                   flags);
+  }
+  if (rules != 0) return resolve(AT_FDCWD, path, rules, flags);
+  return UniqueFd(::open(path.c_str(), O_PATH | O_CLOEXEC | flags));
+}
+
 int all_or_error(const Transferred& transferred, size_t wanted) {
   if (transferred.error != 0) return transferred.error;
   return transferred.bytes == wanted ? 0 : ENOSPC;
@@ -75,13 +111,13 @@ FileIdentity identity_of(const struct stat& status) {
 }
 
 Result<RegularFile> open_regular(const std::string& path, Links links) {
-  const int no_link = links == Links::refused ? O_NOFOLLOW : 0;
-  const UniqueFd found(::open(path.c_str(), O_PATH | O_CLOEXEC | no_link));
+  const int no_link = links == Links::followed ? 0 : O_NOFOLLOW;
+  const UniqueFd found = find(path, links);
   return open_found(found, [&] { return UniqueFd(::open(path.c_str(), reading | no_link)); });
 }
 
-Result<RegularFile> open_trusted(const std::string& path, std::optional<uid_t> owner) {
-  auto file = open_regular(path, Links::refused);
+Result<RegularFile> open_trusted(const std::string& path, std::optional<uid_t> owner, Links links) {
+  auto file = open_regular(path, links);
   if (!file && file.error().code == not_regular)
     return Error{EPERM, "not a regular file; not used"};
   if (!file) return file;
@@ -104,19 +140,10 @@ std::string path_of(int fd) {
 }
 
 UniqueFd find_below(int directory, const std::string& path, Below below, int flags) {
-  open_how how{};
-  how.flags = static_cast<uint64_t>(O_PATH | O_CLOEXEC | flags);
-  how.resolve =
-      RESOLVE_NO_MAGICLINKS | (below == Below::its_root ? RESOLVE_IN_ROOT : RESOLVE_BENEATH);
-  // EAGAIN: directories were renamed meanwhile. The limit is for a process that never stops
-  // renaming.
-  constexpr int tries = 16;
-  long fd = -1;
-  for (int i = 0; i < tries; ++i) {
-    fd = ::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof how);
-    if (fd >= 0 || errno != EAGAIN) break;
-  }
-  return UniqueFd(static_cast<int>(fd));
+  return resolve(
+      directory, path,
+      RESOLVE_NO_MAGICLINKS | (below == Below::its_root ? RESOLVE_IN_ROOT : RESOLVE_BENEATH),
+      flags);
 }
 
 Result<RegularFile> open_regular_below(const std::string& directory, const std::string& path) {

@@ -31,8 +31,9 @@ pi::Result<RegularFile> open_regular(const std::string& path, pi::Links links) {
   return sized(path, pi::open_regular(path, links));
 }
 
-pi::Result<RegularFile> open_trusted(const std::string& path, std::optional<uint32_t> owner) {
-  return sized(path, pi::open_trusted(path, owner));
+pi::Result<RegularFile> open_trusted(const std::string& path, std::optional<uint32_t> owner,
+                                     pi::Links links) {
+  return sized(path, pi::open_trusted(path, owner, links));
 }
 
 pi::Result<uint64_t> size_within(int fd, const std::string& name, const pi::Budget& budget) {

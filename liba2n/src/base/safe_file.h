@@ -27,7 +27,8 @@ pi::Result<RegularFile> open_regular(const std::string& path,
 // The same for a file in a directory where another user may create one: it must not be a symbolic
 // link, must belong to root, to the user who runs this program, or to owner (a user id), and no
 // other user may write to it. Else EPERM.
-pi::Result<RegularFile> open_trusted(const std::string& path, std::optional<uint32_t> owner);
+pi::Result<RegularFile> open_trusted(const std::string& path, std::optional<uint32_t> owner,
+                                     pi::Links links = pi::Links::refused);
 
 // The size of the open file fd. EFBIG if it exceeds the budget for the bytes allocated on disk.
 // name: the file's name in messages.

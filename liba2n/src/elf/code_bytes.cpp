@@ -3,11 +3,14 @@
 #include "code_bytes.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "base/budgets.h"
-#include "base/safe_file.h"
 #include "elf_file.h"
+#include "pi/files.h"
 
 namespace a2n {
 namespace {
@@ -20,15 +23,23 @@ std::string read_image(const ModuleSymbols& module, uint64_t offset, uint64_t si
   return offset < image.size() ? image.substr(offset, size) : std::string();
 }
 
+std::string read_file(int fd, uint64_t offset, uint64_t size) {
+  std::string bytes(size, '\0');
+  bytes.resize(pi::read_at(fd, offset, std::as_writable_bytes(std::span(bytes))).bytes);
+  return bytes;
+}
+
 }  // namespace
 
 std::string read_code(const ModuleSymbols& module, uint64_t vaddr, uint64_t length) {
   // A debug file has no code.
   if (!module.exact_offsets || (module.files.empty() && !module.image)) return {};
-  const std::string path = module.image ? "" : module.files.front();
+  std::optional<ElfFile> file;
   if (!module.image) {
-    const auto file = ElfFile::open(path);
-    if (!file || file->layout().build_id != module.build_id) return {};
+    // Another file may have the path now.
+    auto opened = ElfFile::open(module.files.front());
+    if (!opened || !(opened->identity() == module.identities.front())) return {};
+    file = std::move(*opened);
   }
   for (const Segment& segment : module.segments) {
     if (!segment.executable || vaddr < segment.vaddr) continue;
@@ -36,8 +47,7 @@ std::string read_code(const ModuleSymbols& module, uint64_t vaddr, uint64_t leng
     if (at >= segment.file_size || at > UINT64_MAX - segment.offset) continue;
     const uint64_t size = std::min({length, segment.file_size - at, max_function_size});
     if (module.image) return read_image(module, segment.offset + at, size);
-    const auto bytes = read_text(path, segment.offset + at, size);
-    return bytes ? *bytes : std::string();
+    return read_file(file->fd(), segment.offset + at, size);
   }
   return {};
 }

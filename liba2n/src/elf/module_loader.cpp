@@ -110,17 +110,27 @@ class Loader {
     if (!traced_id_is_hex()) return std::nullopt;
     for (const ModuleMapping& mapping : request_.mappings) {
       const std::string process = "/proc/" + std::to_string(mapping.pid);
-      std::vector<std::string> files{process + "/map_files/" + hex(mapping.begin) + "-" +
-                                     hex(mapping.end)};
-      if (!deleted_) files.push_back(process + "/root" + path_);
-      for (const std::string& file : files) {
-        auto elf = ElfFile::open(file);
-        if (elf && elf->layout().build_id == *request_.build_id &&
-            runs_since(mapping.pid, mapping.time))
-          return std::move(*elf);
-      }
+      auto elf =
+          ElfFile::open(process + "/map_files/" + hex(mapping.begin) + "-" + hex(mapping.end));
+      if (!is_of_process(elf, mapping) && !deleted_) elf = open_at_root(process + "/root" + path_);
+      if (is_of_process(elf, mapping)) return std::move(*elf);
     }
     return std::nullopt;
+  }
+
+  bool is_of_process(const pi::Result<ElfFile>& elf, const ModuleMapping& mapping) const {
+    return elf && elf->layout().build_id == *request_.build_id &&
+           runs_since(mapping.pid, mapping.time);
+  }
+
+  // The process's user can place a link there, or mount a file that he may not read: the file must
+  // be the mapped one.
+  pi::Result<ElfFile> open_at_root(const std::string& file) const {
+    auto opened = pi::open_regular(file, pi::Links::nowhere);
+    if (!opened) return opened.error();
+    auto elf = ElfFile::from_fd(std::move(opened->fd), file);
+    if (elf && is_another_inode(*elf)) return pi::Error{ESTALE, file + ": not the mapped file"};
+    return elf;
   }
 
   std::optional<ElfFile> open_if_traced(const std::string& file, bool from_search) {

@@ -136,6 +136,7 @@ size_t Kernel::read_code(uint64_t address, char* out, size_t room) {
       code.segments = file->layout().segments;
       code.build_id = file->layout().build_id;
       code.files = {code_path_};
+      code.identities = {file->identity()};
       code.exact_offsets = true;
       code.code_bytes = file->size();
     }

@@ -240,7 +240,9 @@ const std::vector<PltEntry>& Library::plt_entries(const ModuleSymbols& content) 
   const auto [known, added] = plt_entries_.try_emplace(&content);
   if (!added || !content.exact_offsets || content.files.empty()) return known->second;
   const auto file = ElfFile::open(content.files.front());
-  if (file && file->layout().build_id == content.build_id) known->second = read_plt_entries(*file);
+  // Another file may have the path now.
+  if (file && file->identity() == content.identities.front())
+    known->second = read_plt_entries(*file);
   return known->second;
 }
 
@@ -449,9 +451,13 @@ pi::Result<pi::UniqueFd> Library::open_symbol_file(size_t index) {
 
 pi::Result<pi::UniqueFd> Library::open_jitted(uint32_t pid, int form, const std::string& path) {
   // Dumps and maps are in directories where any user may create files, so their owner is checked. A
-  // log must not be a symbolic link, which could lead to another user's file.
-  auto file = form == A2N_JIT_LOG ? a2n::open_regular(path, pi::Links::refused)
-                                  : open_trusted(path, jit_file_owner(pid, processes_.birth(pid)));
+  // log must not be a symbolic link, which could lead to another user's file. The path of a dump,
+  // which the kernel has reported, has none in its directories either.
+  auto file =
+      form == A2N_JIT_LOG
+          ? a2n::open_regular(path, pi::Links::refused)
+          : a2n::open_trusted(path, jit_file_owner(pid, processes_.birth(pid)),
+                              form == A2N_JIT_DUMP ? pi::Links::nowhere : pi::Links::refused);
   if (!file) return file.error();
   return std::move(file->fd);
 }

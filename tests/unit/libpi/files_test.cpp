@@ -18,6 +18,8 @@
 #include <string>
 #include <thread>
 
+#include "rooted_process.h"
+
 namespace {
 
 // Calls of open() in this program, by kind: the open() below overrides the C library's.
@@ -139,6 +141,43 @@ TEST_F(Files, ARootIsNeverLeftWhateverTheLinks) {
     ASSERT_TRUE(opened) << each;
     EXPECT_EQ(*read_whole(opened->fd.get(), 100), "of the root") << each;
   }
+}
+
+TEST_F(Files, LinksInTheRootOfAProcessLeadToItsFiles) {
+  std::filesystem::create_directories(path("root") + path("outside"));
+  std::filesystem::create_directories(path("outside"));
+  file("outside/map", "of another");
+  file("outside/other", "of another");
+  file("root" + path("outside") + "/map", "of the root");
+  ASSERT_EQ(::chmod((path("root") + path("outside") + "/map").c_str(), 0644), 0);
+  ASSERT_EQ(::symlink(path("outside").c_str(), path("root/way").c_str()), 0);
+  ASSERT_EQ(::symlink((path("outside") + "/map").c_str(), path("root/link").c_str()), 0);
+  const test_support::RootedProcess process(path("root"));
+  if (!process.ready()) GTEST_SKIP() << "needs the right to call chroot()";
+  const auto opened = open_regular(process.root() + "/way/map");
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ(*read_whole(opened->fd.get(), 100), "of the root");
+  const auto trusted = open_trusted(process.root() + "/way/map", std::nullopt);
+  ASSERT_TRUE(trusted) << trusted.error().message;
+  EXPECT_EQ(*read_whole(trusted->fd.get(), 100), "of the root");
+  EXPECT_EQ(open_regular(process.root() + "/way/other").error().code, ENOENT);
+  EXPECT_EQ(open_regular(process.root() + "/.." + path("outside") + "/other").error().code, ENOENT);
+  EXPECT_EQ(open_regular(process.root() + "/link", Links::refused).error().code, not_regular);
+  EXPECT_EQ(open_regular(process.root() + "/way/map", Links::nowhere).error().code, ELOOP);
+  EXPECT_TRUE(open_regular(process.root() + path("outside") + "/map", Links::nowhere));
+  EXPECT_EQ(open_regular("/proc/4194305/root/way/map").error().code, ENOENT);
+}
+
+TEST_F(Files, NoComponentOfAPathMayBeALink) {
+  std::filesystem::create_directories(path("one/two"));
+  file("one/two/file", "text");
+  ASSERT_EQ(::symlink("one", path("link").c_str()), 0);
+  ASSERT_EQ(::symlink("file", path("one/two/last").c_str()), 0);
+  EXPECT_TRUE(open_regular(path("one/two/file"), Links::nowhere));
+  EXPECT_TRUE(open_regular(path("link/two/file"), Links::refused));
+  EXPECT_EQ(open_regular(path("link/two/file"), Links::nowhere).error().code, ELOOP);
+  EXPECT_EQ(open_trusted(path("link/two/file"), std::nullopt, Links::nowhere).error().code, ELOOP);
+  EXPECT_EQ(open_regular(path("one/two/last"), Links::nowhere).error().code, not_regular);
 }
 
 // A concurrent thread replaces the link as fast as possible.

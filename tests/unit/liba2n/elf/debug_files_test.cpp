@@ -13,6 +13,7 @@
 
 #include "a2n_fixture.h"
 #include "constants.h"
+#include "rooted_process.h"
 
 namespace {
 
@@ -258,6 +259,59 @@ TEST_F(DebugFiles, ADeletedFileIsReadFromAProcessThatMappedItAndFromNoLaterOne) 
   EXPECT_EQ(symbol_for(id, static_cast<uint64_t>(now.tv_sec) * 1'000'000'000), "entry");
   EXPECT_EQ(symbol_for(id, 1), "rc 2") << "this process started after that time";
   ::munmap(mapping, size);
+}
+
+// Files with the traced build-id at the path that a process had mapped: in its root directory the
+// mapped one, another one, one at the end of a link, one in a directory that is a link; a link that
+// leads out of the root directory has another file of that path.
+TEST_F(DebugFiles, AFileInTheRootDirectoryOfAProcessMustBeTheMappedOne) {
+  const std::string root = temporary("root"), inside = root + temporary("");
+  std::filesystem::create_directories(inside + "/directory");
+  for (const char* name : {"/mapped.so", "/other.so", "/directory/library.so"})
+    std::filesystem::copy_file(fixture("libfull.so"), inside + name);
+  std::filesystem::create_symlink("mapped.so", inside + "/link.so");
+  std::filesystem::create_symlink("directory", inside + "/way");
+  std::filesystem::create_directories(temporary("outside"));
+  std::filesystem::copy_file(fixture("libfull.so"), temporary("outside/library.so"));
+  std::filesystem::create_symlink(temporary("outside"), inside + "/out");
+  const test_support::RootedProcess process(root);
+  if (!process.ready()) GTEST_SKIP() << "needs the right to call chroot()";
+  const auto symbol_for = [&](const std::string& name, const std::string& mapped) {
+    struct stat facts {};
+    EXPECT_EQ(::stat(mapped.c_str(), &facts), 0);
+    const std::string path = temporary(name);
+    const auto traced = static_cast<uint32_t>(process.pid());
+    A2nInit();
+    A2nSetFileBuildId(path.c_str(), facts.st_ino, id);
+    for (const truth::Load& load : truth::loads(fixture("libfull.so")))
+      if (load.executable)
+        A2nAddModuleEx(traced, down(load.vaddr) + bias,
+                       up(load.vaddr + load.memory_size) - down(load.vaddr), path.c_str(), 0,
+                       down(load.offset), facts.st_ino);
+    SYMDATA data{};
+    return A2nGetSymbol(traced, address_of("entry"), &data) == A2N_SUCCESS;
+  };
+  EXPECT_TRUE(symbol_for("mapped.so", inside + "/mapped.so"));
+  EXPECT_FALSE(symbol_for("other.so", inside + "/mapped.so"));
+  EXPECT_FALSE(symbol_for("link.so", inside + "/mapped.so"));
+  EXPECT_FALSE(symbol_for("way/library.so", inside + "/directory/library.so"));
+  EXPECT_FALSE(symbol_for("out/library.so", temporary("outside/library.so")));
+}
+
+// Another process has put a link in the place of the file.
+TEST_F(DebugFiles, AProcesssFileThatWasReplacedByASymbolicLinkIsNotUsed) {
+  const std::string other = temporary("other.so"), link = temporary("link.so");
+  std::filesystem::copy(fixture("libfull.so"), other);
+  std::filesystem::create_symlink(other, link);
+  const auto process = static_cast<uint32_t>(::getpid());
+  A2nSetModuleBuildId(link.c_str(), id);
+  for (const truth::Load& load : truth::loads(other))
+    if (load.executable)
+      A2nAddModuleEx(process, down(load.vaddr) + bias,
+                     up(load.vaddr + load.memory_size) - down(load.vaddr), link.c_str(), 0,
+                     down(load.offset), 1);
+  SYMDATA data{};
+  EXPECT_EQ(A2nGetSymbol(process, address_of("entry"), &data), A2N_NO_SYMBOLS);
 }
 
 TEST_F(DebugFiles, AFileWithoutABuildIdMustHaveTheMappedInode) {

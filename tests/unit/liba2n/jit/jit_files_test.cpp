@@ -392,6 +392,16 @@ TEST_F(JitFiles, ADumpGivesLoadsMovesAndLines) {
   EXPECT_THAT(notes(), IsEmpty());
 }
 
+TEST_F(JitFiles, ADumpIsNotReadThroughALinkInItsPath) {
+  Dump dump;
+  dump.load(10, 0x1000, "a", "1234");
+  const std::string file = write("jit-100.dump", dump.bytes());
+  const std::string directory = temporary("directory");
+  ASSERT_EQ(::symlink(".", directory.c_str()), 0);
+  EXPECT_EQ(load(A2N_JIT_DUMP, directory + "/jit-100.dump"), A2N_JITTED_ERROR);
+  EXPECT_EQ(load(A2N_JIT_DUMP, file), A2N_SUCCESS);
+}
+
 TEST_F(JitFiles, ADumpEndsAtACloseRecordOrTruncation) {
   Dump closed;
   closed.load(10, 0x1000, "a", "1234").record(3, 16, 20).load(30, 0x2000, "b", "1234");

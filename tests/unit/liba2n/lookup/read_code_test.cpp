@@ -3,14 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "a2n_fixture.h"
+#include "constants.h"
 
 namespace {
+
+using test::bias;
 
 struct Mapping {
   uint64_t begin;
@@ -67,6 +71,23 @@ TEST_F(ReadCode, EqualsTheProcessMemory) {
     EXPECT_FALSE(read(mapping.begin, 16).empty()) << mapping.name;
   }
   EXPECT_GE(files, 5u);
+}
+
+// The other file has the same build-id, but not the bytes that belong to the symbols.
+TEST_F(ReadCode, IsEmptyAfterTheFileWasReplaced) {
+  const std::string file = temporary("libfull.so"), other = temporary("other.so");
+  std::filesystem::copy_file(truth::fixture("libfull.so"), file);
+  std::filesystem::copy_file(file, other);
+  A2nCreateProcess(pid);
+  map(file, bias);
+  const uint64_t address = truth::value_of(truth::functions(file), "entry") + bias;
+  EXPECT_EQ(read(address, 8).size(), 8u);
+  A2nInit();
+  A2nCreateProcess(pid);
+  map(file, bias);
+  ASSERT_EQ(ask(address).rc, A2N_SUCCESS);
+  std::filesystem::rename(other, file);
+  EXPECT_TRUE(read(address, 8).empty());
 }
 
 TEST_F(ReadCode, IsEmptyForUnknownAddresses) {
