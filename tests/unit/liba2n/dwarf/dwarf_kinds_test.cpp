@@ -187,7 +187,9 @@ TEST_F(Kinds, GiveTheFramesThatAddr2lineAndLlvmSymbolizerAgreeOn) {
       const Frames& other = llvm.at(address);
       Frames ours = ask_library(bias + address);
       use_their_symbol(one, known, aliases, ours);
-      if (one != other) {
+      // Both tools take a compiler's label for the function of the padding after it.
+      const bool is_label = one.size() == 1 && one.front().starts_with(".L");
+      if (one != other || is_label) {
         like_one += ours == one || ours == other;
         continue;
       }
