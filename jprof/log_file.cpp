@@ -16,22 +16,24 @@
 namespace pi::jprof {
 namespace {
 
-Error failure(const std::string& path, int error, const char* advice) {
-  return {error, "'" + path + "' cannot be written: " + std::strerror(error) + ". " + advice};
-}
-
-const char* advice_for(int error) {
+std::string advice_for(int error, const char* option) {
   switch (error) {
     case ENOENT:
     case ENOTDIR:
-      return "Create the directory, or choose another one with LOGPATH=DIR";
+      return std::string("Create the directory, or choose another one with ") + option;
     case EACCES:
     case EPERM:
     case EROFS:
-      return "Choose a directory that the user of this process may write to, with LOGPATH=DIR";
+      return std::string("Choose a directory that the user of this process may write to, with ") +
+             option;
     default:
-      return "Choose another directory with LOGPATH=DIR";
+      return std::string("Choose another directory with ") + option;
   }
+}
+
+Error failure(const std::string& path, int error, LogFile::ChosenBy options) {
+  return {error, "'" + path + "' cannot be written: " + std::strerror(error) + ". " +
+                     advice_for(error, options.directory)};
 }
 
 // On a file system without locks the log is written without one.
@@ -43,43 +45,43 @@ bool lock(int fd, int how) {
 
 // A locked file is being written by another process, which has the same pid in another pid
 // namespace.
-Status LogFile::move_away() const {
+Status LogFile::move_away(ChosenBy options) const {
   struct stat facts {};
   if (::lstat(path_.c_str(), &facts) != 0) {
     if (errno == ENOENT) return {};
-    return failure(path_, errno, advice_for(errno));
+    return failure(path_, errno, options);
   }
   if (!S_ISREG(facts.st_mode))
-    return Error{
-        EEXIST,
-        "'" + path_ + "' is not a regular file. Remove it, or choose other names with LOGPREFIX=P"};
+    return Error{EEXIST, "'" + path_ +
+                             "' is not a regular file. Remove it, or choose another name with " +
+                             options.name};
   const UniqueFd old(::open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (old && !lock(old.get(), LOCK_SH))
     return Error{
         EBUSY,
         "'" + path_ +
             "' is being written by another process, or by another copy of the library in this one. "
-            "Choose other names with LOGPREFIX=P"};
-  if (::rename(path_.c_str(), (path_ + ".old").c_str()) != 0)
-    return failure(path_, errno, advice_for(errno));
+            "Choose another name with " +
+            options.name};
+  if (::rename(path_.c_str(), (path_ + ".old").c_str()) != 0) return failure(path_, errno, options);
   return {};
 }
 
-Result<LogFile::Opened> LogFile::open(const std::string& path) {
+Result<LogFile::Opened> LogFile::open(const std::string& path, ChosenBy options) {
   struct stat facts {};
   const bool again = path == path_ && ::lstat(path.c_str(), &facts) == 0 &&
                      facts.st_dev == device_ && facts.st_ino == inode_;
   path_ = path;
   fd_.reset();
   if (!again)
-    if (const auto moved = move_away(); !moved) return moved.error();
+    if (const auto moved = move_away(options); !moved) return moved.error();
   fd_ = UniqueFd(
       ::open(path.c_str(),
              O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | (again ? 0 : O_CREAT | O_EXCL), 0644));
   if (!fd_ || !lock(fd_.get(), LOCK_EX) || ::fstat(fd_.get(), &facts) != 0) {
     const int error = errno;
     fd_.reset();
-    return failure(path, error, advice_for(error));
+    return failure(path, error, options);
   }
   device_ = facts.st_dev;
   inode_ = facts.st_ino;

@@ -17,12 +17,20 @@ namespace pi::jprof {
 // Not thread-safe. Nothing is buffered: what was appended survives the process.
 class LogFile {
  public:
+  // The options that decide where a log is, for the advice of errors.
+  struct ChosenBy {
+    const char* directory;
+    const char* name;
+  };
+  static constexpr ChosenBy by_log_options{"LOGPATH=DIR", "LOGPREFIX=P"};
+  static constexpr ChosenBy by_minima_option{"SAVEMINIMA=FILE", "SAVEMINIMA=FILE"};
+
   enum class Opened { anew, again };
 
   // Creates the file. An existing one, of an earlier process with the same pid, is renamed to
   // PATH.old; one that this object wrote before close() is continued. Fails while another process
   // writes it.
-  Result<Opened> open(const std::string& path);
+  Result<Opened> open(const std::string& path, ChosenBy options = by_log_options);
   void close() { fd_.reset(); }
   void remove_if_empty() const;
   bool is_open() const { return static_cast<bool>(fd_); }
@@ -35,7 +43,7 @@ class LogFile {
   int append(std::string_view text);
 
  private:
-  Status move_away() const;
+  Status move_away(ChosenBy options) const;
   int truncate_to(off_t size, int error) const;
 
   UniqueFd fd_;

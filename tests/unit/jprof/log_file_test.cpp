@@ -120,6 +120,10 @@ TEST_F(LogFileTest, AMissingDirectoryIsReportedWithARemedy) {
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().message, HasSubstr("none/log"));
   EXPECT_THAT(opened.error().message, HasSubstr("LOGPATH"));
+  const auto minima = log_.open(dir_ / "none/minima", LogFile::by_minima_option);
+  ASSERT_FALSE(minima);
+  EXPECT_THAT(minima.error().message, HasSubstr("with SAVEMINIMA=FILE"));
+  EXPECT_THAT(minima.error().message, testing::Not(HasSubstr("LOG")));
 }
 
 TEST_F(LogFileTest, ARecordThatDoesNotFitIsNotWritten) {
