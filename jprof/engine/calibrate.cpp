@@ -3,7 +3,6 @@
 #include "calibrate.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace pi::callflow {
 namespace {
@@ -28,11 +27,10 @@ void set_mode(SequenceReport& report, const Observed& observed) {
 class MetricCalibration {
  public:
   MetricCalibration(size_t metric, const std::string& name, const Calibration& calibration)
-      : metric_(metric), name_(name), calibration_(calibration) {
-    for (const auto& [place, minimum] : calibration.stored.values)
-      if (place.first == name && minimum.count >= settled_after)
-        trained_.push_back({place.second, minimum.value});
-  }
+      : metric_(metric),
+        name_(name),
+        calibration_(calibration),
+        trained_(calibration.stored, name) {}
 
   void add(size_t index, const Observed& observed) {
     SequenceReport report;
@@ -48,7 +46,7 @@ class MetricCalibration {
     if (const Minimum* minimum = calibration_.environmental.find_similar(name_, index))
       report.environment = minimum->value;
     report.trained = all >= settled_after;
-    if (report.trained) trained_.push_back({index, report.observed});
+    if (report.trained) trained_.add(index, report.observed);
     set_mode(report, observed);
     reports_.push_back(report);
   }
@@ -60,29 +58,11 @@ class MetricCalibration {
   }
 
  private:
-  struct Trained {
-    size_t index;
-    uint64_t minimum;
-  };
-
-  // The smallest minimum of the most similar trained sequences.
-  std::optional<uint64_t> borrowed(const Sequence& sequence) const {
-    std::optional<uint64_t> minimum;
-    int best = 0;
-    for (const auto& trained : trained_) {
-      const int similar = similarity(sequence, sequence_at(trained.index));
-      if (similar == 0 || similar < best) continue;
-      if (similar > best || trained.minimum < *minimum) minimum = trained.minimum;
-      best = similar;
-    }
-    return minimum;
-  }
-
   // With few observations a sequence's own minimum would take away what the program does there.
   void set_adjustment(SequenceReport& report) const {
     uint64_t minimum = report.observed;
     if (!report.trained) {
-      const auto other = borrowed(report.sequence);
+      const auto other = trained_.similar_to(report.sequence);
       if (!other) return;
       minimum = std::min(minimum, *other);
     }
@@ -92,11 +72,28 @@ class MetricCalibration {
   size_t metric_;
   std::string name_;
   const Calibration& calibration_;
-  std::vector<Trained> trained_;
+  TrainedMinima trained_;
   std::vector<SequenceReport> reports_;
 };
 
 }  // namespace
+
+TrainedMinima::TrainedMinima(const Minima& stored, const std::string& metric) {
+  for (const auto& [place, minimum] : stored.values)
+    if (place.first == metric && minimum.count >= settled_after) add(place.second, minimum.value);
+}
+
+std::optional<uint64_t> TrainedMinima::similar_to(const Sequence& sequence) const {
+  std::optional<uint64_t> minimum;
+  int best = 0;
+  for (const auto& trained : trained_) {
+    const int similar = similarity(sequence, sequence_at(trained.index));
+    if (similar == 0 || similar < best) continue;
+    if (similar > best || trained.minimum < *minimum) minimum = trained.minimum;
+    best = similar;
+  }
+  return minimum;
+}
 
 std::vector<SequenceReport> calibrate(const AllObserved& observed,
                                       const std::vector<Metric>& metrics,

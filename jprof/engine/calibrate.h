@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "snapshot.h"
@@ -21,6 +23,23 @@ struct Observed {
 
 // By metric and sequence.
 using AllObserved = std::map<std::pair<size_t, size_t>, Observed>;
+
+// The minima of the sequences of one metric that were observed often enough.
+class TrainedMinima {
+ public:
+  TrainedMinima(const Minima& stored, const std::string& metric);
+  void add(size_t index, uint64_t minimum) { trained_.push_back({index, minimum}); }
+  // The smallest minimum of the most similar ones; nothing if none has the same transitions.
+  std::optional<uint64_t> similar_to(const Sequence& sequence) const;
+
+ private:
+  struct Trained {
+    size_t index;
+    uint64_t minimum;
+  };
+
+  std::vector<Trained> trained_;
+};
 
 std::vector<SequenceReport> calibrate(const AllObserved& observed,
                                       const std::vector<Metric>& metrics,

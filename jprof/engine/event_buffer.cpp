@@ -39,10 +39,14 @@ void EventBuffer::flush() {
   if (block.bytes == 0) return;
   const int error = errno;
   const size_t bytes = sizeof block + block.bytes;
-  if (::syscall(SYS_write, file_, block_, bytes) != static_cast<long>(bytes))
-    lost_.store(lost() + block.bytes / event_bytes(), std::memory_order_relaxed);
+  if (::syscall(SYS_write, file_, block_, bytes) != static_cast<long>(bytes)) lose();
   block.bytes = 0;
   errno = error;
+}
+
+void EventBuffer::lose() {
+  const auto& block = *reinterpret_cast<const BlockHead*>(block_);
+  lost_.store(lost() + block.bytes / event_bytes(), std::memory_order_relaxed);
 }
 
 void EventBuffer::close() {

@@ -44,6 +44,8 @@ class EventBuffer {
   void append(const EventHead& head, const uint64_t* differences);
   // Appends what is left. Only when the thread does nothing meanwhile.
   void flush();
+  // Counts what is left as lost: its thread is inside an event.
+  void lose();
   void close();
 
   uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }

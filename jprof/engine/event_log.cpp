@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
-// log-gen: binary events into text.
+// log-gen: the file of events, and its conversion into text and JSON.
 #include "event_log.h"
 
+#include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <unordered_map>
+#include <set>
 
 #include <pi/files.h>
 
+#include "event_reader.h"
+#include "json_writer.h"
 #include "method_names.h"
 #include "session.h"
 
@@ -18,142 +22,190 @@ namespace pi::callflow {
 namespace {
 
 constexpr size_t flush_bytes = 1 << 20;
+constexpr size_t value_width = 9;
 
 pi::Error failure(int error) {
   return {error, "The log of events cannot be written: " + std::string(std::strerror(error))};
 }
 
-class LogGen {
+int write_text(int out, const std::string& text) {
+  return pi::write_all(out, pi::text_bytes(text));
+}
+
+// What an event needs besides itself.
+class Names {
  public:
-  LogGen(int out, const Snapshot& snapshot, const Calibration& calibration,
-         const ReportSettings& settings, const NameOf& name_of)
-      : out_(out),
-        metrics_(snapshot.metrics),
-        calibration_(calibration),
-        settings_(settings),
-        names_(name_of),
-        minima_(snapshot.metrics.size()) {
+  Names(const Snapshot& snapshot, const NameOf& name_of) : methods_(name_of) {
     for (const auto& thread : snapshot.threads) threads_[thread.tid] = thread_label(thread);
   }
-
-  pi::Status write(int events) {
-    write_heading();
-    std::vector<std::byte> block(EventBuffer::block_bytes);
-    for (uint64_t offset = 0;;) {
-      BlockHead head;
-      const auto read = pi::read_at(events, offset, std::as_writable_bytes(std::span(&head, 1)));
-      if (read.error) return failure(read.error);
-      if (read.bytes == 0) break;
-      if (read.bytes < sizeof head || !is_valid(head)) return damaged(offset);
-      const auto body = std::span(block).first(head.bytes);
-      const auto events_read = pi::read_at(events, offset + sizeof head, body);
-      if (events_read.error) return failure(events_read.error);
-      if (events_read.bytes < head.bytes) return damaged(offset);
-      write_block(head.tid, body);
-      offset += sizeof head + head.bytes;
-      if (text_.size() > flush_bytes)
-        if (const int error = flush()) return failure(error);
-    }
-    const int error = flush();
-    return error ? pi::Status(failure(error)) : pi::Status();
+  const std::string& thread(uint32_t tid) {
+    return threads_.try_emplace(tid, "unknown").first->second;
   }
+  const std::string& method(uint64_t method) { return methods_.of(method); }
 
  private:
-  size_t event_bytes() const { return sizeof(EventHead) + metrics_.size() * sizeof(uint64_t); }
+  MethodNames methods_;
+  std::map<uint32_t, std::string> threads_;
+};
 
-  bool is_valid(const BlockHead& head) const {
-    return head.mark == BlockHead::magic && head.metrics == metrics_.size() &&
-           head.bytes <= EventBuffer::block_bytes - sizeof head && head.bytes % event_bytes() == 0;
+class TextWriter {
+ public:
+  TextWriter(int out, const Snapshot& snapshot, const ReportSettings& settings,
+             const NameOf& name_of)
+      : out_(out), snapshot_(snapshot), settings_(settings), names_(snapshot, name_of) {
+    text_ = settings.heading + " Units :: ";
+    const auto& metrics = snapshot.metrics;
+    for (size_t i = 0; i < metrics.size(); ++i) text_ += (i ? "+" : "") + metrics[i].name;
+    text_ += metrics.empty() ? "none\n" : "\n";
+    if (snapshot.losses.log)
+      text_ += " Lost :: " + std::to_string(snapshot.losses.log) +
+               " events that could not be written to the log of events\n";
+    text_ += '\n';
   }
 
-  // A full disk: what was converted until here is kept.
-  pi::Status damaged(uint64_t offset) {
-    if (const int error = flush()) return failure(error);
-    return pi::Error{EINVAL, "The events after byte " + std::to_string(offset) +
-                                 " of the log of events are damaged and were left out"};
+  int add(const Event& event) {
+    const std::string& thread = names_.thread(event.tid);
+    if (seen_.insert(event.tid).second) text_ += " 0 pidtid " + thread + '\n';
+    for (size_t i = 0; i < snapshot_.metrics.size(); ++i)
+      append_number(text_, event.values[i], value_width);
+    text_ += event.how == Transition::entry ? " > " : " < ";
+    if (settings_.types) {
+      text_ += letter_of(event.type);
+      text_ += ':';
+    }
+    text_ += names_.method(event.method) + ' ' + thread + '\n';
+    return text_.size() > flush_bytes ? flush() : 0;
   }
 
+  int end() { return flush(); }
+
+ private:
   int flush() {
-    const int error = pi::write_all(out_, pi::text_bytes(text_));
+    const int error = write_text(out_, text_);
     text_.clear();
     return error;
   }
 
-  void write_heading() {
-    text_ = settings_.heading + " Units :: ";
-    for (size_t i = 0; i < metrics_.size(); ++i) text_ += (i ? "+" : "") + metrics_[i].name;
-    text_ += metrics_.empty() ? "none\n\n" : "\n\n";
-  }
-
-  void write_block(uint32_t tid, std::span<const std::byte> events) {
-    const auto [thread, is_new] = threads_.try_emplace(tid, "unknown");
-    if (seen_.insert({tid, true}).second) text_ += " 0 pidtid " + thread->second + '\n';
-    for (; !events.empty(); events = events.subspan(event_bytes())) {
-      EventHead head;
-      uint64_t differences[max_metrics];
-      std::memcpy(&head, events.data(), sizeof head);
-      std::memcpy(differences, events.data() + sizeof head, metrics_.size() * sizeof(uint64_t));
-      for (size_t i = 0; i < metrics_.size(); ++i) {
-        append_number(text_, calibrated(i, head.sequence, differences[i]), 9);
-      }
-      text_ += head.how == Transition::entry ? " > " : " < ";
-      if (settings_.types) {
-        text_ += letter_of(head.type);
-        text_ += ':';
-      }
-      text_ += names_.of(head.method) + ' ' + thread->second + '\n';
-    }
-  }
-
-  int64_t calibrated(size_t metric, uint32_t sequence, uint64_t difference) {
-    const auto value = static_cast<int64_t>(difference);
-    if (sequence >= sequence_count || !calibration_.on) return value;
-    const std::string& name = metrics_[metric].name;
-    const auto [known, is_new] = minima_[metric].try_emplace(sequence);
-    if (is_new) {
-      const Minimum* stored = calibration_.stored.find(name, sequence);
-      const Minimum* environment = calibration_.environmental.find(name, sequence);
-      known->second = {stored ? stored->value : UINT64_MAX, stored ? stored->count : 0,
-                       environment ? environment->value : 1};
-    }
-    auto& [minimum, count, environment] = known->second;
-    minimum = std::min(minimum, difference);
-    ++count;
-    if (count < settled_after || minimum <= environment) return value;
-    return value - static_cast<int64_t>(minimum - environment);
-  }
-
-  struct Known {
-    uint64_t minimum;
-    uint64_t count;
-    uint64_t environment;
-  };
-
   int out_;
-  const std::vector<Metric>& metrics_;
-  const Calibration& calibration_;
+  const Snapshot& snapshot_;
   const ReportSettings& settings_;
-  MethodNames names_;
-  std::vector<std::unordered_map<uint32_t, Known>> minima_;
-  std::map<uint32_t, std::string> threads_;
-  std::map<uint32_t, bool> seen_;
+  Names names_;
+  std::set<uint32_t> seen_;
   std::string text_;
 };
 
+constexpr const char* words_of_transitions[] = {"entry", "exit", "exit_by_exception"};
+
+class JsonEvents {
+ public:
+  JsonEvents(int out, const Snapshot& snapshot, const ReportSettings&, const NameOf& name_of)
+      : out_(out), snapshot_(snapshot), names_(snapshot, name_of) {
+    json_.open('{');
+    json_.count("schema_version", 1);
+    json_.key("calibrated");
+    json_.boolean(snapshot.calibrated);
+    json_.key("metrics");
+    json_.open('[');
+    for (const auto& metric : snapshot.metrics) {
+      json_.open('{');
+      json_.key("name");
+      json_.string(metric.name);
+      json_.key("unit");
+      json_.string(metric.unit);
+      json_.close('}');
+    }
+    json_.close(']');
+    write_losses(json_, snapshot.losses);
+    json_.key("events");
+    json_.open('[');
+  }
+
+  int add(const Event& event) {
+    json_.line();
+    json_.open('{');
+    json_.count("tid", event.tid);
+    json_.key("thread");
+    json_.string(names_.thread(event.tid));
+    json_.key("event");
+    json_.string(words_of_transitions[static_cast<size_t>(event.how)]);
+    json_.key("type");
+    json_.string(std::string(1, letter_of(event.type)));
+    json_.key("name");
+    json_.string(names_.method(event.method));
+    json_.key("values");
+    json_.open('[');
+    for (size_t i = 0; i < snapshot_.metrics.size(); ++i) json_.number(event.values[i]);
+    json_.close(']');
+    json_.close('}');
+    return json_.size() > flush_bytes ? write_text(out_, json_.take()) : 0;
+  }
+
+  int end() {
+    json_.close(']');
+    json_.close('}');
+    json_.line();
+    return write_text(out_, json_.take());
+  }
+
+ private:
+  int out_;
+  const Snapshot& snapshot_;
+  Names names_;
+  JsonWriter json_;
+};
+
+// What was converted before an error is kept, and its form is complete.
+template <class Writer>
+pi::Status convert(int events, int out, const Snapshot& snapshot, const Calibration& calibration,
+                   const ReportSettings& settings, const NameOf& name_of) {
+  Writer writer(out, snapshot, settings, name_of);
+  EventReader reader(snapshot.metrics, calibration, settings.hidden_method);
+  const auto read = reader.read(events, [&](const Event& event) { return writer.add(event); });
+  const int error = writer.end();
+  return read && error ? pi::Status(failure(error)) : read;
+}
+
 }  // namespace
 
-void flush_event_log() {
+pi::Result<pi::UniqueFd> create_event_log(const std::string& path) {
+  const std::string name = path + ".events";
+  pi::UniqueFd file(
+      ::open(name.c_str(), O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file)
+    return pi::Error{errno, "'" + name + "' cannot be created: " + std::strerror(errno) +
+                                ". Choose another directory with LOGPATH=DIR"};
+  ::unlink(name.c_str());
+  return file;
+}
+
+void flush_event_log(bool wait) {
+  constexpr timespec pause{0, 1'000'000};
+  int pauses = wait ? 1000 : 0;
   const std::lock_guard lock(state.control);
   for (ThreadTree* thread = state.threads.load(std::memory_order_acquire); thread;
        thread = thread->next) {
     Recording* recording = thread->recording.load(std::memory_order_acquire);
-    if (recording && recording->log.is_open()) recording->log.flush();
+    if (!recording || !recording->log.is_open()) continue;
+    const auto is_inside = [&] {
+      return wait && thread->inside.load(std::memory_order_acquire) > not_recorded;
+    };
+    for (; is_inside() && pauses > 0; --pauses) ::nanosleep(&pause, nullptr);
+    if (is_inside())
+      recording->log.lose();
+    else
+      recording->log.flush();
   }
 }
 
 pi::Status log_gen(int events, int out, const Snapshot& snapshot, const Calibration& calibration,
                    const ReportSettings& settings, const NameOf& name_of) {
-  return LogGen(out, snapshot, calibration, settings, name_of).write(events);
+  return convert<TextWriter>(events, out, snapshot, calibration, settings, name_of);
+}
+
+pi::Status log_gen_json(int events, int out, const Snapshot& snapshot,
+                        const Calibration& calibration, const ReportSettings& settings,
+                        const NameOf& name_of) {
+  return convert<JsonEvents>(events, out, snapshot, calibration, settings, name_of);
 }
 
 }  // namespace pi::callflow

@@ -1,69 +1,11 @@
 // SPDX-License-Identifier: MIT
 // log-rt as JSON.
-#include <cstdio>
-
+#include "json_writer.h"
 #include "method_names.h"
 #include "report.h"
 
 namespace pi::callflow {
 namespace {
-
-class JsonWriter {
- public:
-  void open(char bracket) {
-    separate();
-    text_ += bracket;
-    needs_comma_ = false;
-  }
-  void close(char bracket) {
-    text_ += bracket;
-    needs_comma_ = true;
-  }
-  void key(const char* name) {
-    separate();
-    text_ += '"' + std::string(name) + "\":";
-    needs_comma_ = false;
-  }
-  void number(int64_t value) {
-    separate();
-    append_number(text_, value, 0);
-  }
-  void number(double value) {
-    separate();
-    char digits[32];
-    std::snprintf(digits, sizeof digits, "%.6g", value);
-    text_ += digits;
-  }
-  void boolean(bool value) {
-    separate();
-    text_ += value ? "true" : "false";
-  }
-  // Without control characters, so that only two characters need an escape.
-  void string(std::string_view value) {
-    separate();
-    text_ += '"';
-    for (const char c : value) {
-      if (c == '"' || c == '\\') text_ += '\\';
-      text_ += c;
-    }
-    text_ += '"';
-  }
-  void count(const char* name, uint64_t value) {
-    key(name);
-    number(static_cast<int64_t>(value));
-  }
-  void line() { text_ += '\n'; }
-  std::string finish() { return std::move(text_); }
-
- private:
-  void separate() {
-    if (needs_comma_) text_ += ',';
-    needs_comma_ = true;
-  }
-
-  std::string text_;
-  bool needs_comma_ = false;
-};
 
 void write_sequence(JsonWriter& json, const SequenceReport& s, const Snapshot& snapshot) {
   json.open('{');
@@ -105,19 +47,6 @@ void write_metrics(JsonWriter& json, const Snapshot& snapshot) {
     json.close('}');
   }
   json.close(']');
-}
-
-void write_losses(JsonWriter& json, const Losses& lost) {
-  json.key("lost");
-  json.open('{');
-  json.count("nodes", lost.nodes);
-  json.count("frames", lost.frames);
-  json.count("reentered", lost.reentered);
-  json.count("abandoned", lost.abandoned);
-  json.count("unreadable", lost.unreadable);
-  json.count("log", lost.log);
-  json.count("threads", lost.threads);
-  json.close('}');
 }
 
 void write_sums(JsonWriter& json, const char* name, const std::array<int64_t, max_metrics>& sums,
@@ -210,7 +139,7 @@ std::string log_rt_json(const Snapshot& snapshot, const NameOf& name_of) {
   json.close(']');
   json.close('}');
   json.line();
-  return json.finish();
+  return json.take();
 }
 
 }  // namespace pi::callflow

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,10 @@ struct ReportSettings {
   std::vector<Column> columns = {};  // empty: the metrics
   bool types = true;                 // METHODTYPES: "F:" before names
   bool legend = true;                // LEGEND: the list of the letters
+
+  // log-gen: events of this method are not written, and what was measured before its entry belongs
+  // to the event after it.
+  std::optional<uint64_t> hidden_method = std::nullopt;
 };
 
 // Call tree: the paper's columns LV CALLS CEE BASE DELTA DS IN NAME with one metric, a column with

@@ -193,11 +193,13 @@ class LogGen : public testing::Test {
     ::close(out_);
   }
 
-  std::string text(const Calibration& calibration = {}) {
+  std::string text(const Calibration& calibration = {}, const ReportSettings& settings = {},
+                   bool json = false) {
     stop();
     flush_event_log();
+    const auto format = json ? log_gen_json : log_gen;
     const auto status =
-        log_gen(events_, out_, take_snapshot(calibration), calibration, {}, name_of);
+        format(events_, out_, take_snapshot(calibration), calibration, settings, name_of);
     EXPECT_TRUE(status) << status.error().message;
     ::lseek(out_, 0, SEEK_SET);
     return *pi::read_whole(out_, 100 << 20);
@@ -225,6 +227,54 @@ TEST_F(LogGen, MinimaOfTheEventsBeforeAreSubtracted) {
   EXPECT_THAT(report, HasSubstr("\n       61 < F:m1()"));  // not yet known
   EXPECT_THAT(report, HasSubstr("\n        1 < F:m1()"));
   EXPECT_THAT(report, HasSubstr("\n        8 < F:m1()"));
+}
+
+TEST_F(LogGen, OnlyStoredMinimaAreSubtractedWithoutLearning) {
+  Calibration calibration;
+  calibration.learns = false;
+  constexpr auto c = Type::c_function;
+  const Sequence entered_and_left{c, Transition::entry, c, Transition::exit, c};
+  calibration.stored.values[{"FAKE", index_of(entered_and_left)}] = {50, settled_after};
+  for (int i = 0; i < 100; ++i) call(1, [=] { work(i < 50 ? 5 : 7); });
+  const std::string report = text(calibration);
+  // The stored one is of a similar sequence: the caller's type is another.
+  EXPECT_THAT(report, HasSubstr("\n       17 < F:m1()"));
+  EXPECT_THAT(report, HasSubstr("\n       19 < F:m1()"));
+  EXPECT_THAT(report, testing::Not(HasSubstr("\n        1 < F:m1()")));
+  EXPECT_THAT(report, HasSubstr("\n       93 > F:m1()"));  // no sequence is similar
+}
+
+TEST_F(LogGen, AHiddenMethodIsLeftOutWithItsOwnTime) {
+  call(1, [] {
+    work(100);
+    call(7, [] { work(1000); });
+    work(10);
+  });
+  Calibration off;
+  off.on = false;
+  ReportSettings settings;
+  settings.hidden_method = 7;
+  const std::string report = text(off, settings);
+  EXPECT_THAT(report, testing::Not(HasSubstr("m7()")));
+  const int64_t before = after_entry + 100 + 1 + before_entry + 20;
+  const int64_t after = after_exit + 10 + 1 + before_exit + 20;
+  EXPECT_THAT(report, HasSubstr("      " + std::to_string(before + after) + " < F:m1() "));
+}
+
+TEST_F(LogGen, JsonHasTheSameEvents) {
+  call(1, [] {
+    enter(my_tree, 2, Type::jitted);
+    leave(my_tree, 2, Type::jitted, Transition::exit_by_exception);
+  });
+  const std::string report = text({}, {}, true);
+  EXPECT_TRUE(
+      report.starts_with(R"({"schema_version":1,"calibrated":true,"metrics":[{"name":"FAKE",)"))
+      << report;
+  EXPECT_THAT(report, HasSubstr(R"x("event":"entry","type":"F","name":"m1()","values":[0]})x"));
+  EXPECT_THAT(report,
+              HasSubstr(R"x("event":"exit_by_exception","type":"J","name":"m2()","values":[)x"));
+  EXPECT_THAT(report, testing::EndsWith("]}]}\n"));
+  EXPECT_EQ(std::count(report.begin(), report.end(), '\n'), 5);
 }
 
 TEST_F(LogGen, ManyBlocksOfEventsAreAllWritten) {
