@@ -10,8 +10,6 @@
 #include <pi/files.h>
 #include <pi/printable.h>
 
-#include "log_file.h"
-
 namespace pi::hookit {
 
 std::string log_name(const Options& options, std::string_view kind, unsigned number, int pid) {
@@ -21,9 +19,9 @@ std::string log_name(const Options& options, std::string_view kind, unsigned num
   return name + options.log_suffix;
 }
 
-Status write_log(const std::string& path, std::string_view text) {
+Status write_log(const std::string& path, std::string_view text, jprof::LogFile::ChosenBy options) {
   jprof::LogFile file;
-  if (const auto opened = file.open(path); !opened) return opened.error();
+  if (const auto opened = file.open(path, options); !opened) return opened.error();
   if (const int error = file.append(text))
     return Error{error, "'" + path + "' cannot be written: " + std::strerror(error)};
   return {};

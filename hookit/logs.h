@@ -8,6 +8,7 @@
 
 #include <pi/result.h>
 
+#include "log_file.h"
 #include "options.h"
 
 namespace pi::hookit {
@@ -16,7 +17,8 @@ namespace pi::hookit {
 std::string log_name(const Options& options, std::string_view kind, unsigned number, int pid);
 
 // Writes a file of that name; one that exists is renamed to NAME.old.
-Status write_log(const std::string& path, std::string_view text);
+Status write_log(const std::string& path, std::string_view text,
+                 jprof::LogFile::ChosenBy options = jprof::LogFile::by_log_options);
 
 // The first lines of a report: version, program, process, host, time.
 std::string log_heading(int pid);

@@ -12,7 +12,6 @@
 namespace pi::hookit {
 namespace {
 
-constexpr size_t max_metrics = 8;
 constexpr size_t name_part_max = 200;  // of LOGPREFIX and LOGSUFFIX; a file's name has 255 at most
 
 std::string upper(std::string_view text) {
@@ -56,12 +55,6 @@ constexpr TextOption text_options[] = {
     {"MINIMA", &Options::minima_file, false},
     {"SAVEMINIMA", &Options::save_minima_file, false},
     {"ENVMINIMA", &Options::environment_file, false},
-};
-
-// A single metric may be an option of its own.
-constexpr std::string_view metric_words[] = {
-    "PTT_INSTS",  "PTT_CYCLES",   "RAW_CYCLES",   "CPI",
-    "LAT_CYCLES", "CACHE_MISSES", "BRANCH_INSTS", "BRANCH_MISSES",
 };
 
 bool contains_word(std::string_view list, std::string_view word) {
@@ -156,8 +149,7 @@ class Parser {
   }
 
   bool take_metric_word(std::string_view name) {
-    if (std::find(std::begin(metric_words), std::end(metric_words), name) == std::end(metric_words))
-      return false;
+    if (!jprof::is_metric_word(name)) return false;
     set_metrics(name);
     return true;
   }
@@ -186,26 +178,10 @@ class Parser {
   }
 
   void set_metrics(std::string_view list) {
-    Options& options = result_.options;
-    options.metrics.clear();
-    options.metrics_may_fail = false;
-    split(list, '+', [&](std::string_view item) { add_metric(item); });
-    if (options.metrics.size() > max_metrics)
-      fail("METRICS=" + std::string(list) + ": at most " + std::to_string(max_metrics) +
-           " metrics can be measured");
-  }
-
-  void add_metric(std::string_view item) {
-    const size_t colon = item.find(':');
-    const std::string_view digits = colon == std::string_view::npos ? "0" : item.substr(colon + 1);
-    if (digits.size() != 1 || digits[0] < '0' || digits[0] > '9')
-      return fail("METRICS=" + std::string(item) +
-                  ": after ':' hookit accepts a number of decimal digits to drop, 0 to 9");
-    std::string name(item.substr(0, colon));
-    const std::string word = upper(name);
-    if (std::find(std::begin(metric_words), std::end(metric_words), word) != std::end(metric_words))
-      name = word;
-    result_.options.metrics.push_back({name, static_cast<unsigned>(digits[0] - '0')});
+    auto metrics = jprof::parse_metrics(list);
+    if (!metrics) return fail(metrics.error().message);
+    result_.options.metrics = std::move(*metrics);
+    result_.options.metrics_may_fail = false;
   }
 
   ParsedOptions result_;

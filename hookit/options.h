@@ -7,17 +7,14 @@
 #include <string_view>
 #include <vector>
 
-namespace pi::hookit {
+#include "call_metrics.h"
 
-struct MetricOption {
-  std::string name;     // PTT_INSTS, RAW_CYCLES, CPI or an event's name
-  unsigned digits = 0;  // how many decimal digits are dropped
-};
+namespace pi::hookit {
 
 struct Options {
   bool events = false;           // CALLTRACE: log-gen instead of log-rt
   bool metrics_may_fail = true;  // not chosen by name: what cannot be measured is left out
-  std::vector<MetricOption> metrics;
+  jprof::MetricOptions metrics;
   bool start = true;
   bool pid_in_names = true;
   bool types = true;

@@ -2,13 +2,11 @@
 // hookit in this process: settings, the recording and its logs.
 #include "session.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include <pi/printable.h>
 
@@ -44,6 +42,12 @@ bool select_thread() {
   return selects(options_of_threads->threads, name);
 }
 
+Result<jprof::PttFunctions> ptt_functions() {
+  return jprof::PttFunctions{PttQueryState, PttTerminate, PiPttInit,
+                             PttInitThread, PttGetState,  PttReturnGetCurrentThreadDataFunctionPtr,
+                             PiPttSlot,     RcToString};
+}
+
 // The child starts at its first instruction after fork(), so it has no frames of its own.
 void in_child() {
   callflow::child_of_fork(this_thread());
@@ -77,7 +81,7 @@ int Session::start() {
 Status Session::begin() {
   {
     const callflow::Ignored ignored(this_thread());
-    auto chosen = choose_meter(options_);
+    auto chosen = jprof::choose_meter(options_.metrics, options_.metrics_may_fail, ptt_functions);
     if (!chosen) return chosen.error();
     meter_ = std::move(*chosen);
     if (!meter_.note.empty()) say(meter_.note);
@@ -133,15 +137,10 @@ void Session::train() {
       callflow::observed_minima(callflow::take_snapshot(calibration_), calibration_.stored);
 }
 
-// Without a name from the beginning: nothing is left after a crash.
 Status Session::open_events() {
-  const std::string path = log_name(options_, "events", number_, pid_);
-  events_ = UniqueFd(
-      ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!events_)
-    return Error{errno, "'" + path + "' cannot be created: " + std::strerror(errno) +
-                            ". Choose another directory with LOGPATH=DIR"};
-  ::unlink(path.c_str());
+  auto opened = callflow::create_event_log(log_name(options_, "gen", number_, pid_));
+  if (!opened) return opened.error();
+  events_ = std::move(*opened);
   return {};
 }
 
@@ -189,7 +188,7 @@ void Session::end(bool keep) {
 void Session::end_in_copy() {
   if (!recording_) return;
   callflow::stop();
-  report(write());
+  report(write(false));
 }
 
 void Session::begin_child() {
@@ -202,14 +201,16 @@ void Session::begin_child() {
   start();
 }
 
-Status Session::write() {
+Status Session::write(bool others_run) {
+  if (options_.events) callflow::flush_event_log(others_run);
   const auto snapshot = callflow::take_snapshot(calibration_);
   const auto written = options_.events ? write_events(snapshot) : write_tree(snapshot);
   ++number_;
   if (!written) return written;
   if (options_.save_minima_file.empty()) return {};
   auto minima = callflow::observed_minima(snapshot, calibration_.stored);
-  return write_log(options_.save_minima_file, callflow::minima_text(minima));
+  return write_log(options_.save_minima_file, callflow::minima_text(minima),
+                   jprof::LogFile::by_minima_option);
 }
 
 Status Session::write_tree(const callflow::Snapshot& snapshot) {
@@ -228,15 +229,19 @@ Status Session::write_tree(const callflow::Snapshot& snapshot) {
 }
 
 Status Session::write_events(const callflow::Snapshot& snapshot) {
-  callflow::flush_event_log();
   const Names names;
   const std::string path = log_name(options_, "gen", number_, pid_);
   const callflow::ReportSettings settings = {
       log_heading(pid_), {}, options_.types, options_.legend};
-  jprof::LogFile file;
-  if (const auto created = file.open(path); !created) return created.error();
-  return callflow::log_gen(events_.get(), file.descriptor(), snapshot, calibration_, settings,
-                           [&](uint64_t function) { return names.of(function); });
+  const auto convert = [&](const std::string& name, auto format) -> Status {
+    jprof::LogFile file;
+    if (const auto created = file.open(name); !created) return created.error();
+    return format(events_.get(), file.descriptor(), snapshot, calibration_, settings,
+                  [&](uint64_t function) { return names.of(function); });
+  };
+  auto written = convert(path, callflow::log_gen);
+  if (written && options_.json) written = convert(path + ".json", callflow::log_gen_json);
+  return written;
 }
 
 int Session::report(const Status& status) const {

@@ -10,8 +10,8 @@
 #include <pi/result.h>
 #include <pi/unique_fd.h>
 
+#include "call_metrics.h"
 #include "engine.h"
-#include "meter.h"
 #include "options.h"
 #include "snapshot.h"
 
@@ -54,7 +54,8 @@ class Session {
   void train();
   pi::callflow::Settings settings() const;
   Status open_events();
-  Status write();
+  // others_run: other threads of the program, which may be inside an event.
+  Status write(bool others_run = true);
   Status write_tree(const pi::callflow::Snapshot& snapshot);
   Status write_events(const pi::callflow::Snapshot& snapshot);
   int report(const Status& status) const;
@@ -64,7 +65,7 @@ class Session {
   int pid_;
   bool recording_ = false;
   unsigned number_ = 1;  // of the next log
-  ChosenMeter meter_;
+  jprof::ChosenMeter meter_;
   pi::callflow::Calibration calibration_;
   UniqueFd events_;
 };

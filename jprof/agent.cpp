@@ -64,13 +64,17 @@ int start_with_jvm(JavaVM* vm, const char* text) {
     return JNI_ERR;
   }
   if (!parsed.options.records()) return report_nothing_to_do(parsed.options), JNI_OK;
+  bool right = true;
   const auto start = [&](auto& session, auto... late) {
-    if (const auto started = session.start(vm, parsed.options, late...); !started)
-      say(started.error().message + ". Nothing is recorded; the JVM continues");
+    const auto started = session.start(vm, parsed.options, late...);
+    if (started) return;
+    right = started.error().code != wrong_options;
+    say(started.error().message + (right ? ". Nothing is recorded; the JVM continues"
+                                         : ". Wrong options: the JVM is stopped. Try HELP"));
   };
-  if (parsed.options.records_names()) start(Session::get(), false);
-  if (parsed.options.call_tree) start(CallFlow::get());
-  return JNI_OK;
+  if (parsed.options.records_calls()) start(CallFlow::get());
+  if (right && parsed.options.records_names()) start(Session::get(), false);
+  return right ? JNI_OK : JNI_ERR;
 }
 
 int attach(JavaVM* vm, const char* text) {
@@ -79,8 +83,8 @@ int attach(JavaVM* vm, const char* text) {
     say("wrong options: nothing is changed. Try HELP");
     return wrong_options;
   }
-  if (parsed.options.call_tree) {
-    say("CALLTREE and CALLFLOW can only be used when a JVM starts: nothing is changed");
+  if (parsed.options.records_calls()) {
+    say("CALLTREE, CALLFLOW and CALLTRACE can only be used when a JVM starts: nothing is changed");
     return wrong_options;
   }
   if (parsed.options.detach) return Session::get().detach(), JNI_OK;

@@ -18,9 +18,14 @@ constexpr OptionWord known[] = {
     {Word::call_tree, "CALLTREE", "", Takes::no_value, "",
      "write log-rt: how often each method was called, from where"},
     {Word::call_flow, "CALLFLOW", "", Takes::no_value, "",
-     "CALLTREE with the processor time of each method (METRICS=THREAD_CLOCK)"},
-    {Word::metrics, "METRICS", "", Takes::value, "M",
-     "what CALLTREE measures: NONE, RAW_CYCLES or THREAD_CLOCK (NONE)"},
+     "CALLTREE with METRICS=PTT_INSTS+PTT_CYCLES, or what of these can be measured"},
+    {Word::call_trace, "CALLTRACE", "GENERIC", Takes::no_value, "",
+     "write log-gen: a line for each entry and exit, with PTT_INSTS"},
+    {Word::metrics, "METRICS", "", Takes::value, "M+M",
+     "what is measured, at most 8: NONE, PTT_INSTS, PTT_CYCLES, RAW_CYCLES, THREAD_CLOCK, CPI, "
+     "LAT_CYCLES, CACHE_MISSES, BRANCH_INSTS, BRANCH_MISSES, names of events (NONE)"},
+    {Word::no_metrics, "NOMETRICS", "", Takes::command, "", "METRICS=NONE"},
+    {Word::all_metrics, "ALLMETRICS", "", Takes::command, "", "METRICS=PTT_INSTS+PTT_CYCLES+CPI"},
     {Word::events, "EVENTS", "", Takes::value, "E",
      "how calls are found: PROBES in the classes, or JVMTI: events of the JVM, very slow (PROBES)"},
     {Word::calibrate, "CALIBRATE", "", Takes::no_value, "",
@@ -41,7 +46,7 @@ constexpr OptionWord known[] = {
     {Word::method_types, "METHODTYPES", "", Takes::no_value, "",
      "write a letter before each method: I interpreted, J compiled, N native (on)"},
     {Word::legend, "LEGEND", "", Takes::no_value, "", "write a list of these letters (on)"},
-    {Word::json, "JSON", "", Takes::no_value, "", "write the tree of calls as JSON, too"},
+    {Word::json, "JSON", "", Takes::no_value, "", "write log-rt and log-gen as JSON, too"},
     {Word::folded, "FOLDED", "", Takes::no_value, "",
      "write folded stacks, the input of flame graphs"},
     {Word::log_path, "LOGPATH", "", Takes::value, "DIR", "directory of the logs (.)"},
@@ -69,7 +74,7 @@ constexpr std::string_view call_flow =
     "have";
 
 constexpr RefusedWords refused[] = {
-    {"CALLTRACE GENERIC RTARCF JSTEM OBJECTINFO OBJRECS MINALLOC SOBJS FGC FLUSHAFTERGC STATDYN "
+    {"RTARCF JSTEM OBJECTINFO OBJRECS MINALLOC SOBJS FGC FLUSHAFTERGC STATDYN "
      "RECOMP TSNODES TSNODES_HR PNODE IDPNODE EXITPOP METHODINLINING "
      "DIRECTJNI "
      "EXITNORC PRUNECALLSTACKS ECS HR HUMANREADABLE NEWHEADER VPA63 THREADS CLASSMETHODS "
@@ -79,9 +84,6 @@ constexpr RefusedWords refused[] = {
      call_flow},
     {"SCS SAMPLING SCS_RATE SCS_FRAMES SCS_A2N SCS_EVENT SCS_COUNT SCS_VERBOSE SCS_DEBUG "
      "THREADLISTSAMPLING",
-     call_flow},
-    {"PTT_INSTS PTT_CYCLES CPI LAT_CYCLES RAW_CYCLES CACHE_MISSES BRANCH_INSTS "
-     "BRANCH_MISSES",
      call_flow},
     {"JLM JLMSTART JLML JLMSTARTLITE LOCKDIS",
      "belongs to the lock monitor, which this version does not have"},

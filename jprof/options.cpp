@@ -58,10 +58,6 @@ struct Prefix {
 };
 constexpr Prefix prefixes[] = {{"NO", false}, {"-", false}, {"ALL", true}, {"+", true}};
 
-constexpr std::pair<std::string_view, Options::Meter> meters[] = {
-    {"NONE", Options::Meter::none},
-    {"RAW_CYCLES", Options::Meter::raw_cycles},
-    {"THREAD_CLOCK", Options::Meter::thread_clock}};
 constexpr std::pair<std::string_view, bool> sources[] = {{"PROBES", false}, {"JVMTI", true}};
 
 class Parser {
@@ -79,12 +75,12 @@ class Parser {
   ParsedOptions finish() {
     if (result_.options.detach && result_.options.records())
       fail("DETACH ends the logs: it cannot be used with options that write logs");
-    if (result_.options.call_tree && !result_.options.start && !result_.options.server)
+    if (result_.options.records_calls() && !result_.options.start && !result_.options.server)
       fail(
           "CALLTREE,NOSERVER records nothing without START: no command of rtdriver can start it "
           "later");
-    if (result_.options.port != 0 && !result_.options.call_tree)
-      fail("PORT needs CALLTREE or CALLFLOW: only these have commands at run time");
+    if (result_.options.port != 0 && !result_.options.records_calls())
+      fail("PORT needs CALLTREE, CALLFLOW or CALLTRACE: only these have commands at run time");
     if (result_.options.port != 0 && !result_.options.server)
       fail("PORT contradicts NOSERVER, which accepts no commands");
     return std::move(result_);
@@ -99,6 +95,7 @@ class Parser {
     std::optional<std::string_view> value;
     if (equals != std::string_view::npos) value = item.substr(equals + 1);
     if (take_word(item, name, value, true, false)) return;
+    if (!value && is_metric_word(name)) return set_metrics(name);
     for (const auto& prefix : prefixes)
       if (name.starts_with(prefix.text) &&
           take_word(item, name.substr(prefix.text.size()), value, prefix.on, true))
@@ -161,7 +158,17 @@ class Parser {
         break;
       case Word::call_flow:
         options.call_tree = on;
-        options.meter = on ? Options::Meter::thread_clock : Options::Meter::none;
+        set_own_metrics(on ? MetricOptions{{"PTT_INSTS"}, {"PTT_CYCLES"}} : MetricOptions{});
+        break;
+      case Word::call_trace:
+        options.call_trace = on;
+        if (on && options.metrics.empty()) set_own_metrics({{"PTT_INSTS"}});
+        break;
+      case Word::no_metrics:
+        set_metrics("NONE");
+        break;
+      case Word::all_metrics:
+        set_metrics("PTT_INSTS+PTT_CYCLES+CPI");
         break;
       case Word::calibrate:
         options.calibrate = on;
@@ -241,7 +248,7 @@ class Parser {
           (known.word == Word::log_prefix ? options.log_prefix : options.log_suffix) = value;
         break;
       case Word::metrics:
-        set_choice(known, value, options.meter, meters);
+        set_metrics(value);
         break;
       case Word::events:
         set_choice(known, value, options.method_events, sources);
@@ -267,6 +274,18 @@ class Parser {
       words += (words.empty() ? "" : ", ") + std::string(word);
     }
     fail(std::string(known.name) + "=" + text + ": the values are " + words);
+  }
+
+  // Those of a report, which METRICS= replaces.
+  void set_own_metrics(const MetricOptions& metrics) {
+    if (result_.options.metrics_may_fail) result_.options.metrics = metrics;
+  }
+
+  void set_metrics(std::string_view list) {
+    auto metrics = parse_metrics(list);
+    if (!metrics) return fail(metrics.error().message);
+    result_.options.metrics = std::move(*metrics);
+    result_.options.metrics_may_fail = false;
   }
 
   void set_port(const std::string& value) {
@@ -324,7 +343,7 @@ ParsedOptions parse_options(const std::vector<std::string_view>& texts, const Re
 }
 
 std::string options_help(bool all) {
-  constexpr size_t width = 18;
+  constexpr size_t width = 21;
   std::string text =
       "JProf logs the names of JIT-compiled code and of Java threads. post reads the logs for\n"
       "sampling profiles (tprof) and branch traces (ITrace). It also counts and measures calls.\n"

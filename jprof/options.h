@@ -10,6 +10,8 @@
 
 #include <pi/result.h>
 
+#include "call_metrics.h"
+
 namespace pi::jprof {
 
 struct Options {
@@ -17,16 +19,17 @@ struct Options {
   bool code_bytes = false;
   bool thread_names = false;
   bool virtual_threads = false;  // implies thread_names
-  enum class Meter { none, raw_cycles, thread_clock };
-  bool call_tree = false;
-  Meter meter = Meter::none;
+  bool call_tree = false;        // log-rt
+  bool call_trace = false;       // log-gen
+  MetricOptions metrics;
+  bool metrics_may_fail = true;  // not chosen by name: what cannot be measured is left out
   bool calibrate = true;
   std::string minima_file;       // observed ones to load
   std::string save_minima_file;  // observed ones to store
   std::string environment_file;  // environmental ones
   bool method_events = false;    // the JVM's, instead of probes
   bool start = false;
-  bool server = true;  // accepts commands of rtdriver, with call_tree
+  bool server = true;  // accepts commands of rtdriver, while it records calls
   unsigned port = 0;   // first one to try; 0: none
   bool log_commands = false;
   bool method_types = true;
@@ -45,7 +48,8 @@ struct Options {
   std::string log_suffix;
 
   bool records_names() const { return jita2n || thread_names; }
-  bool records() const { return records_names() || call_tree; }
+  bool records_calls() const { return call_tree || call_trace; }
+  bool records() const { return records_names() || records_calls(); }
 };
 
 struct ParsedOptions {

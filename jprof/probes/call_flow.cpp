@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CALLTREE and CALLFLOW in one JVM: from the options to log-rt.
+// CALLTREE and CALLFLOW in one JVM: from the options to a recording.
 #include "probes/call_flow.h"
 
 #include <unistd.h>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <engine.h>
+#include <event_log.h>
 
 #include "jvm_facts.h"
 #include "jvmti_memory.h"
@@ -21,6 +22,7 @@
 #include "probes/own_tree.h"
 #include "probes/probe_class.h"
 #include "probes/trainer.h"
+#include "ptt_library.h"
 #include "return_codes.h"
 #include "thread_ids.h"
 
@@ -37,43 +39,6 @@ void run(Action action) noexcept {
   } catch (const std::exception& error) {
     say(std::string("call flow: ") + error.what());
   }
-}
-
-callflow::Meter meter_of(const Options& options) {
-  switch (options.meter) {
-    case Options::Meter::raw_cycles:
-      return callflow::raw_cycles();
-    case Options::Meter::thread_clock:
-      return callflow::thread_clock();
-    case Options::Meter::none:
-      break;
-  }
-  return callflow::no_metrics();
-}
-
-// Removes the agent's work from a thread's tree. It has no callees, since its events are ignored.
-void remove_agents_work(callflow::TreeCopy& thread) {
-  std::vector<callflow::CallNode> kept;
-  std::vector<size_t> moved;  // new indices
-  for (auto& node : thread.nodes) {
-    moved.push_back(kept.size());
-    if (node.parent != callflow::no_parent) {
-      node.parent = moved[node.parent];
-      if (node.method == agents_work) {
-        kept[node.parent].callees -= node.calls;
-        continue;
-      }
-    }
-    kept.push_back(std::move(node));
-  }
-  thread.nodes = std::move(kept);
-}
-
-std::string time_text(std::time_t time) {
-  std::tm parts{};
-  char text[32];
-  ::gmtime_r(&time, &parts);
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 }  // namespace
@@ -96,6 +61,12 @@ Status CallFlow::start(JavaVM* vm, const Options& options) {
     return Error{no_events,
                  "this JProf was built without ASM, which the probes of CALLTREE need: install "
                  "libasm-java and build it again (scripts/install-deps java)"};
+  auto chosen = choose_meter(options.metrics, options.metrics_may_fail, load_ptt);
+  if (!chosen) return Error{wrong_options, chosen.error().message};
+  if (!chosen->note.empty()) say(chosen->note);
+  settings_.meter = chosen->meter;
+  columns_ = chosen->columns;
+  metrics_note_ = chosen->note;
   if (const auto opened = logs_.open(options); !opened) return opened;
   return make_environment();
 }
@@ -162,7 +133,6 @@ Status CallFlow::train(JNIEnv* jni, const callflow::Meter& meter) {
 Status CallFlow::prepare(JNIEnv* jni) {
   // Code that was generated before its event was enabled.
   (void)jvmti_->GenerateEvents(JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
-  settings_.meter = meter_of(options_);
   if (const auto loaded = load_minima(); !loaded) return loaded;
   if (options_.method_events) {
     method_events_.prepare(vm_, methods_);
@@ -185,6 +155,12 @@ Status CallFlow::prepare(JNIEnv* jni) {
 
 // Counts of a recording before that could not be written are discarded.
 Status CallFlow::start_recording() {
+  if (options_.call_trace) {
+    auto file = callflow::create_event_log(logs_.events().path());
+    if (!file) return Error{no_logs, file.error().message};
+    event_file_ = std::move(*file);
+    settings_.event_log = event_file_.get();
+  }
   auto started = callflow::start(settings_);
   has_counts_ = static_cast<bool>(started);
   return started;
@@ -201,7 +177,7 @@ void CallFlow::on_vm_init(JNIEnv* jni) noexcept {
     if (!good)
       say(good.error().message + ". No call flow is recorded; the JVM continues");
     else if (options_.start)
-      report("call flow is recorded; log: '" + logs_.tree().path() + "'");
+      report("call flow is recorded; log: '" + logs_.next() + "'");
   });
 }
 
@@ -258,81 +234,6 @@ void CallFlow::on_mount() noexcept {
 
 void CallFlow::on_unmount() noexcept {
   end_virtual_thread();
-}
-
-// ---- logs ----
-
-void CallFlow::name_threads(JNIEnv* jni, callflow::Snapshot& snapshot) {
-  std::map<uint32_t, std::string> names;
-  jint count = 0;
-  JvmtiMemory<jthread> threads(jvmti_);
-  const auto ids = ThreadIds::of_this_jvm(jni);
-  if (!ids || jvmti_->GetAllThreads(&count, threads.place()) != JVMTI_ERROR_NONE) count = 0;
-  for (jint i = 0; i < count; ++i) {
-    const jthread thread = threads.get()[i];
-    const auto tid = ids->find(jni, thread);
-    if (auto name = tid ? thread_name(vm_, jvmti_, thread) : std::nullopt)
-      names[*tid] = std::move(*name);
-    jni->DeleteLocalRef(thread);
-  }
-  const std::lock_guard lock(mutex_);
-  for (auto& thread : snapshot.threads) {
-    const auto& known = thread.ended ? ended_threads_ : names;
-    if (const auto found = known.find(thread.tid); found != known.end())
-      thread.name = thread_log_name(found->second);
-  }
-}
-
-std::string CallFlow::heading() {
-  std::string text = " JProf " JPROF_VERSION " JVMTI" +
-                     std::string(options_.method_events ? ", events of the JVM" : "") +
-                     "\n JVM :: " + jvm_name(jvmti_) +
-                     "\n Written :: " + time_text(std::time(nullptr)) +
-                     "\n Process_Number_ID=" + std::to_string(::getpid()) + "\n";
-  if (!options_.method_events)
-    text +=
-        " Calls of other code :: '" + logs_.unrecorded().path() + "' lists what has no probes\n";
-  if (mount_count_ > 0)
-    text += " Virtual threads :: their calls are not recorded; they were mounted " +
-            std::to_string(mount_count_) + " times\n";
-  return text;
-}
-
-Status CallFlow::save_minima(const callflow::Snapshot& snapshot) const {
-  if (options_.save_minima_file.empty()) return {};
-  return write_file(options_.save_minima_file,
-                    callflow::minima_text(callflow::observed_minima(snapshot, calibration_.stored,
-                                                                    calibration_.learns)));
-}
-
-Status CallFlow::write_logs(JNIEnv* jni) {
-  if (const auto opened = logs_.open(options_); !opened) return opened;
-  auto snapshot = callflow::take_snapshot(calibration_);
-  const auto saved = save_minima(snapshot);
-  for (auto& thread : snapshot.threads) remove_agents_work(thread);
-  name_threads(jni, snapshot);
-  callflow::ReportSettings settings;
-  settings.heading = heading();
-  settings.types = options_.method_types;
-  settings.legend = options_.legend;
-  const auto name_of = [this](uint64_t method) { return methods_.name(method); };
-  const std::string path = logs_.tree().path();
-  // Without the tree nothing else is written, so that the same names can be tried again.
-  if (auto written = append_and_close(logs_.tree(), callflow::log_rt(snapshot, settings, name_of));
-      !written)
-    return written;
-  logs_.count();
-  // All else that can be written is written; the first error is returned.
-  std::vector<Status> results{saved};
-  if (options_.json)
-    results.push_back(write_file(path + ".json", callflow::log_rt_json(snapshot, name_of)));
-  if (options_.folded)
-    results.push_back(write_file(path + ".folded", callflow::folded(snapshot, 0, name_of)));
-  if (!options_.method_events) class_probes_.list_unmodifiable(jvmti_, jni);
-  results.push_back(append_and_close(logs_.unrecorded(), methods_.unrecorded()));
-  const auto failed =
-      std::find_if(results.begin(), results.end(), [](const auto& r) { return !r; });
-  return failed == results.end() ? Status{} : *failed;
 }
 
 }  // namespace pi::jprof

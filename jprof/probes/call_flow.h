@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CALLTREE and CALLFLOW in one JVM: from the options to log-rt.
+// CALLTREE, CALLFLOW and CALLTRACE in one JVM: from the options to log-rt and log-gen.
 #ifndef PI_JPROF_CALL_FLOW_H
 #define PI_JPROF_CALL_FLOW_H
 
@@ -11,9 +11,11 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <engine.h>
 #include <pi/result.h>
+#include <pi/unique_fd.h>
 #include <report.h>
 #include <snapshot.h>
 
@@ -59,6 +61,7 @@ class CallFlow {
   Answer execute(JNIEnv* jni, const Command& command);
   Answer execute_locked(JNIEnv* jni, const Command& command);
   Answer stop(JNIEnv* jni);
+  bool has_all_events() const;
   Answer set_log_names(const Command& command);
   std::string info() const;
 
@@ -66,7 +69,15 @@ class CallFlow {
   Status train(JNIEnv* jni, const pi::callflow::Meter& meter);
   Status save_minima(const pi::callflow::Snapshot& snapshot) const;
   bool enable(jvmtiEvent event);
+  // What is written (call_flow_logs.cpp).
   Status write_logs(JNIEnv* jni);
+  Status write_calls(const pi::callflow::Snapshot& snapshot,
+                     const pi::callflow::ReportSettings& settings,
+                     const pi::callflow::NameOf& name_of);
+  template <class Format>
+  Status write_events(LogFile& log, Format format, const pi::callflow::Snapshot& snapshot,
+                      const pi::callflow::ReportSettings& settings,
+                      const pi::callflow::NameOf& name_of);
   void name_threads(JNIEnv* jni, pi::callflow::Snapshot& snapshot);
   std::string heading();
   void report(const std::string& text) const;
@@ -86,6 +97,9 @@ class CallFlow {
   // Of starting, stopping and writing, by events and commands. Protects what follows.
   std::mutex control_;
   pi::callflow::Settings settings_;
+  std::vector<pi::callflow::Column> columns_;
+  std::string metrics_note_;  // what is measured otherwise than its name says
+  UniqueFd event_file_;
   bool prepared_ = false;    // probes exist, so calls can be recorded
   bool has_counts_ = false;  // that are not written
   bool ended_ = false;       // the JVM ends

@@ -128,10 +128,14 @@ Answer CallFlow::execute_locked(JNIEnv* jni, const Command& command) {
       return has_counts_ ? stop(jni) : failed(nothing_recorded);
     case Verb::flush:
       if (!has_counts_) return failed(nothing_recorded);
+      if (has_all_events()) return failed("log-gen is written when the recording ends; use STOP");
       if (const auto written = write_logs(jni); !written) return failed(written.error().message);
       return {true, "written: '" + logs_.last() + "'"};
     case Verb::reset:
       if (!has_counts_) return failed(nothing_recorded);
+      if (has_all_events())
+        return failed(
+            "log-gen has all events since the start of the recording; use STOP and START");
       callflow::reset();
       has_counts_ = callflow::is_recording();
       return {true, "all counts are 0"};
@@ -151,6 +155,11 @@ Answer CallFlow::execute_locked(JNIEnv* jni, const Command& command) {
     default:
       return failed("'" + command.text + "' is no command of JProf; try HELP");
   }
+}
+
+// While log-gen is recorded, its file cannot be written or emptied.
+bool CallFlow::has_all_events() const {
+  return options_.call_trace && callflow::is_recording();
 }
 
 // Counts that cannot be written are kept, so that FLUSH can be tried again with another LOGPATH.
@@ -175,7 +184,7 @@ Answer CallFlow::set_log_names(const Command& command) {
     return failed(opened.error().message);
   }
   options_ = parsed.options;
-  return {true, "the next log: '" + logs_.tree().path() + "'"};
+  return {true, "the next log: '" + logs_.next() + "'"};
 }
 
 std::string CallFlow::info() const {

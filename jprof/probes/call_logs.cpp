@@ -19,9 +19,10 @@ Status append_and_close(LogFile& log, const std::string& text) {
                "cannot write '" + log.path() + "': " + std::generic_category().message(error)};
 }
 
-Status write_file(const std::string& path, const std::string& text) {
+Status write_file(const std::string& path, const std::string& text, LogFile::ChosenBy options) {
   LogFile file;
-  if (const auto opened = file.open(path); !opened) return Error{no_logs, opened.error().message};
+  if (const auto opened = file.open(path, options); !opened)
+    return Error{no_logs, opened.error().message};
   return append_and_close(file, text);
 }
 
@@ -35,12 +36,14 @@ Status CallLogs::open(LogFile& log, const Options& options, const char* kind) {
 }
 
 Status CallLogs::open(const Options& options) {
-  const auto opened = open(tree_, options, "rt");
+  Status opened;
+  if (options.call_tree) opened = open(tree_, options, "rt");
+  if (opened && options.call_trace) opened = open(events_, options, "gen");
   return opened ? open(unrecorded_, options, "unrecorded") : opened;
 }
 
 void CallLogs::discard() {
-  for (LogFile* const log : {&tree_, &unrecorded_}) {
+  for (LogFile* const log : {&tree_, &events_, &unrecorded_}) {
     if (log->is_open()) log->remove_if_empty();
     log->close();
   }

@@ -12,13 +12,13 @@ setup() {
   unset JPROFOPTS jprofopts JAVA_TOOL_OPTIONS _JAVA_OPTIONS
 }
 
-# calls ARGUMENT...: Calls without JProf, then with it; its output, exit status and exceptions must be the same.
+# calls ARGUMENT...: the program (Calls) without JProf, then with it; its output, exit status and exceptions must be the same.
 # The options of the agent are in options, those of the JVM in jvm.
-jvm=() options=''
+jvm=() options='' program=Calls
 calls() {
   local plain=0 probed=0
-  java "${jvm[@]}" -cp "$classes" Calls "$@" >plain.out 2>plain.err || plain=$?
-  java "${jvm[@]}" -agentpath:"$agent=calltree,start,nopidx$options" -cp "$classes" Calls "$@" >out 2>err || probed=$?
+  java "${jvm[@]}" -cp "$classes" "$program" "$@" >plain.out 2>plain.err || plain=$?
+  java "${jvm[@]}" -agentpath:"$agent=calltree,start,nopidx$options" -cp "$classes" "$program" "$@" >out 2>err || probed=$?
   cat err
   diff plain.out out
   diff plain.err err
@@ -36,15 +36,25 @@ sums() {
     END { for (name in calls) if (calls[name] > 0) print name, calls[name] }' "$1" | LC_ALL=C sort
 }
 
-# has METHOD NUMBER...: the calls of methods of Calls in the file counted.
+# has METHOD NUMBER...: the calls of methods of the program in the file counted.
 has() {
   while (($#)); do
-    grep -qxF "Calls$1 $2" counted || {
-      echo "Calls$1: expected $2, found: $(grep -F "Calls$1 " counted)"
+    grep -qxF "$program$1 $2" counted || {
+      echo "$program$1: expected $2, found: $(grep -F "$program$1 " counted)"
       return 1
     }
     shift 2
   done
+}
+
+# fits LOG: the tree of log-rt is consistent: levels nest, and each method's callees are the sum of the calls below it.
+fits() {
+  awk '$1 !~ /^[0-9]+$/ || NF < 4 || $NF !~ /:|_/ { next }
+    { while (level >= $1 + 0 && n) { if (callees[level] != sum[level]) { print "callees of", names[level]; bad = 1 } level-- }
+      if (n && $1 + 0 > level + 1) { print "level", $0; bad = 1 }
+      if ($1 > 0) sum[$1 - 1] += $2
+      level = $1 + 0; callees[level] = $3; sum[level] = 0; names[level] = $NF; n++ }
+    END { exit bad || n < 100 }' "$1"
 }
 
 # shellcheck disable=SC2016 # a dollar is part of the names of Java classes
@@ -73,6 +83,7 @@ has() {
   # A stack overflow unwinds thousands of frames.
   [ "$(grep -c ':Calls.deep(I)V$' log-rt.1)" -gt 100 ]
   grep -E "^ +[0-9]+ +1 .*:Calls.threads" log-rt.1
+  fits log-rt.1
   # Neither the transformer nor ASM appears.
   grep -E ' [A-Za-z]:(pitrace|org/objectweb)/' log-rt.1 && return 1
   true
@@ -107,7 +118,7 @@ has() {
   options=,metrics=raw_cycles,nocalibrate calls 1 exit
   grep -q 'Calibration :: RAW_CYCLES: off' log-rt.1
   rm log-*
-  java -agentpath:"$agent=calltree,start,callflow,nolegend,nomethodtypes,nopidx" -cp "$classes" Calls 1 wait >out 2>err &
+  java -agentpath:"$agent=callflow,start,saveminima=none/minima,nolegend,nomethodtypes,nopidx" -cp "$classes" Calls 1 wait >out 2>err &
   pid=$!
   until grep -q ready out; do
     kill -0 "$pid"
@@ -116,7 +127,11 @@ has() {
   kill "$pid"
   wait "$pid" || status=$?
   [ "${status:-0}" -eq 143 ]
-  grep -q 'THREAD_CLOCK, nanoseconds' log-rt.1
+  grep -q 'with SAVEMINIMA=FILE' err
+  if [ ! -e /dev/pitrace-ptt ]; then
+    # Without the module: on stderr and in the report.
+    for file in err log-rt.1; do grep -q "Without the module pitrace PTT_CYCLES is the thread's clock" "$file"; done
+  fi
   grep -qE '^ +2 .* Calls.second' log-rt.1
   grep -q 'Method types ::' log-rt.1 && return 1
   true
@@ -130,10 +145,45 @@ has() {
   true
 }
 
+@test "CALLTRACE writes each event in its order; its calls equal those of log-rt, as text and JSON" {
+  printf '3\n2\n' >input
+  java -XX:TieredStopAtLevel=1 -agentpath:"$agent=calltree,calltrace,start,nopidx,json,metrics=raw_cycles" -cp "$classes" Phases \
+    <input >out
+  grep -q '^ Units :: RAW_CYCLES$' log-gen.1
+  # The program's own events, one after the other.
+  for calls in 3 2; do
+    echo '> Phases.phase(I)V'
+    for ((i = 0; i < calls; i++)); do printf '%s Phases.step(I)V\n' '>' '<'; done
+    echo '< Phases.phase(I)V'
+  done >expected
+  awk '$3 ~ /^[Ii]:Phases\.[ps]/ { print $2, substr($3, 3) }' log-gen.1 | diff expected -
+  jq -r '(.events | length), (.events[] | select(.name | test("^Phases.[ps]")) | (if .event == "entry" then "> " else "< " end) + .name)' \
+    log-gen.1.json >json
+  tail -n +2 json | diff expected -
+  # In each thread events nest.
+  awk '/^ Units ::/ { events = 1 }
+    !events || NF != 4 || $2 !~ /[<>]/ { next }
+    { thread = $NF; name = substr($3, 3) }
+    $2 == ">" { stack[thread, ++depth[thread]] = name; calls[name]++; next }
+    { while (depth[thread] > 0 && stack[thread, depth[thread]] != name) { depth[thread]--; unwound++ }
+      if (depth[thread]-- == 0) { print "no entry: " $0; bad = 1 } }
+    END { for (name in calls) print calls[name], name >"events"; print unwound + 0 >"unwound"; exit bad }' log-gen.1
+  [ "$(cat unwound)" = "$(jq '[.threads[].unwound] | add' log-rt.1.json)" ]
+  jq -r '.threads[].nodes[] | select(.calls > 0) | "\(.calls) \(.name)"' log-rt.1.json |
+    awk '{ calls[$2] += $1 } END { for (name in calls) print calls[name], name }' | sort >tree
+  [ "$(wc -l <tree)" -gt 1000 ]
+  sort events | diff tree -
+  # The agent's own work is in no event, and in no other event's time: the sums are those of log-rt.
+  [ "$(grep -c ' [<>] ' log-gen.1)" -eq "$(head -1 json)" ]
+  awk '/^ Units ::/ { events = 1 } events && NF == 4 && $2 ~ /[<>]/ { all += $1 } END { printf "%.0f\n", all }' log-gen.1 >of_events
+  jq '[.threads[].nodes[].base[0]] | add' log-rt.1.json | cat - of_events >both
+  awk 'NR == 1 { tree = $1 } NR == 2 { difference = $1 - tree } END { exit !(tree > 0 && difference < tree / 50 && -difference < tree / 50) }' both
+}
+
 @test "wrong options of call flow stop the JVM, and name the right ones" {
   run java -agentpath:"$agent=calltree,start,metrics=fuel" -version
   [ "$status" -ne 0 ]
-  [[ $output == *"METRICS=fuel: the values are NONE, RAW_CYCLES, THREAD_CLOCK"* ]]
+  [[ $output == *"METRICS=fuel cannot be measured: "*"Choose others, RAW_CYCLES for example"* ]]
   run java -agentpath:"$agent=calltree,noserver" -version
   [ "$status" -ne 0 ]
   [[ $output == *"CALLTREE,NOSERVER records nothing without START"* ]]

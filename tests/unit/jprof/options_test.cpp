@@ -163,7 +163,7 @@ TEST(Options, RefusedOptionsAreReportedWithTheReasonUnlessNegated) {
       EXPECT_THAT(parse("-" + word).errors, IsEmpty());
       EXPECT_THAT(parse("no" + word).errors, testing::SizeIs(testing::Le(1u)));
     }
-  EXPECT_GE(count, 85u);
+  EXPECT_GE(count, 75u);
 }
 
 TEST(Options, TheServerBelongsToCallTreeAndCanBeTurnedOff) {
@@ -176,6 +176,33 @@ TEST(Options, TheServerBelongsToCallTreeAndCanBeTurnedOff) {
   for (const char* wrong : {"calltree,port=0", "calltree,port=65536", "calltree,port=x",
                             "calltree,port=1x", "calltree,port=-1", "tprof,port=8888",
                             "calltree,start,port=8888,noserver", "calltree,noserver"})
+    EXPECT_THAT(parse(wrong).errors, testing::SizeIs(1)) << wrong;
+}
+
+TEST(Options, ReportsHaveMetricsOfTheirOwnUnlessTheyAreChosen) {
+  const auto names = [](std::string_view text) {
+    std::string all;
+    for (const auto& metric : good(text).metrics)
+      all += metric.name + (metric.digits ? ":" + std::to_string(metric.digits) : "") + " ";
+    return all;
+  };
+  EXPECT_EQ(names("calltree"), "");
+  EXPECT_EQ(names("callflow"), "PTT_INSTS PTT_CYCLES ");
+  EXPECT_EQ(names("callflow,nocallflow"), "");
+  EXPECT_EQ(names("calltrace"), "PTT_INSTS ");
+  EXPECT_EQ(names("generic,callflow"), "PTT_INSTS PTT_CYCLES ");
+  EXPECT_EQ(names("metrics=raw_cycles,calltrace,callflow"), "RAW_CYCLES ");
+  EXPECT_EQ(names("callflow,nometrics"), "");
+  EXPECT_EQ(names("callflow,Raw_Cycles"), "RAW_CYCLES ");
+  EXPECT_EQ(names("allmetrics"), "PTT_INSTS PTT_CYCLES CPI ");
+  EXPECT_EQ(names("metrics=ptt_cycles:3+page-faults"), "PTT_CYCLES:3 page-faults ");
+  EXPECT_TRUE(good("callflow").metrics_may_fail);
+  EXPECT_FALSE(good("cpi").metrics_may_fail);
+  const Options trace = good("calltrace");
+  EXPECT_TRUE(trace.records_calls() && trace.call_trace && !trace.call_tree);
+  EXPECT_TRUE(good("calltrace,calltree").call_tree);
+  for (const char* wrong : {"metrics=a:x", "metrics=a:10", "metrics=1+2+3+4+5+6+7+8+9",
+                            "metrics=thread_clock+raw_cycles", "metrics=", "nocpi", "cpi=1"})
     EXPECT_THAT(parse(wrong).errors, testing::SizeIs(1)) << wrong;
 }
 

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// What call flow writes: log-rt, log-gen, log-unrecorded and the minima of calibration.
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <vector>
+
+#include <event_log.h>
+
+#include "jvm_facts.h"
+#include "jvmti_memory.h"
+#include "log_text.h"
+#include "probes/call_flow.h"
+#include "probes/own_tree.h"
+#include "return_codes.h"
+#include "thread_ids.h"
+
+namespace pi::jprof {
+namespace {
+
+namespace callflow = pi::callflow;
+
+// Removes the agent's work from a thread's tree. It has no callees, since its events are ignored.
+void remove_agents_work(callflow::TreeCopy& thread) {
+  std::vector<callflow::CallNode> kept;
+  std::vector<size_t> moved;  // new indices
+  for (auto& node : thread.nodes) {
+    moved.push_back(kept.size());
+    if (node.parent != callflow::no_parent) {
+      node.parent = moved[node.parent];
+      if (node.method == agents_work) {
+        kept[node.parent].callees -= node.calls;
+        continue;
+      }
+    }
+    kept.push_back(std::move(node));
+  }
+  thread.nodes = std::move(kept);
+}
+
+std::string time_text(std::time_t time) {
+  std::tm parts{};
+  char text[32];
+  ::gmtime_r(&time, &parts);
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+}  // namespace
+
+void CallFlow::name_threads(JNIEnv* jni, callflow::Snapshot& snapshot) {
+  std::map<uint32_t, std::string> names;
+  jint count = 0;
+  JvmtiMemory<jthread> threads(jvmti_);
+  const auto ids = ThreadIds::of_this_jvm(jni);
+  if (!ids || jvmti_->GetAllThreads(&count, threads.place()) != JVMTI_ERROR_NONE) count = 0;
+  for (jint i = 0; i < count; ++i) {
+    const jthread thread = threads.get()[i];
+    const auto tid = ids->find(jni, thread);
+    if (auto name = tid ? thread_name(vm_, jvmti_, thread) : std::nullopt)
+      names[*tid] = std::move(*name);
+    jni->DeleteLocalRef(thread);
+  }
+  const std::lock_guard lock(mutex_);
+  for (auto& thread : snapshot.threads) {
+    const auto& known = thread.ended ? ended_threads_ : names;
+    if (const auto found = known.find(thread.tid); found != known.end())
+      thread.name = thread_log_name(found->second);
+  }
+}
+
+std::string CallFlow::heading() {
+  std::string text = " JProf " JPROF_VERSION " JVMTI" +
+                     std::string(options_.method_events ? ", events of the JVM" : "") +
+                     "\n JVM :: " + jvm_name(jvmti_) +
+                     "\n Written :: " + time_text(std::time(nullptr)) +
+                     "\n Process_Number_ID=" + std::to_string(::getpid()) + "\n";
+  if (!options_.method_events)
+    text +=
+        " Calls of other code :: '" + logs_.unrecorded().path() + "' lists what has no probes\n";
+  if (!metrics_note_.empty()) text += " Metrics :: " + metrics_note_ + "\n";
+  if (mount_count_ > 0)
+    text += " Virtual threads :: their calls are not recorded; they were mounted " +
+            std::to_string(mount_count_) + " times\n";
+  return text;
+}
+
+Status CallFlow::save_minima(const callflow::Snapshot& snapshot) const {
+  if (options_.save_minima_file.empty()) return {};
+  return write_file(options_.save_minima_file,
+                    callflow::minima_text(callflow::observed_minima(snapshot, calibration_.stored,
+                                                                    calibration_.learns)),
+                    LogFile::by_minima_option);
+}
+
+// Of a log that could be written in part only nothing remains, so that it can be tried again.
+template <class Format>
+Status CallFlow::write_events(LogFile& log, Format format, const callflow::Snapshot& snapshot,
+                              const callflow::ReportSettings& settings,
+                              const callflow::NameOf& name_of) {
+  const auto written =
+      format(event_file_.get(), log.descriptor(), snapshot, calibration_, settings, name_of);
+  if (!written) (void)::ftruncate(log.descriptor(), 0);
+  log.close();
+  if (written) return {};
+  return Error{no_logs, "cannot write '" + log.path() + "': " + written.error().message};
+}
+
+// log-rt, log-gen or both. Without them nothing else is written.
+Status CallFlow::write_calls(const callflow::Snapshot& snapshot,
+                             const callflow::ReportSettings& settings,
+                             const callflow::NameOf& name_of) {
+  if (options_.call_tree) {
+    auto written = append_and_close(logs_.tree(), callflow::log_rt(snapshot, settings, name_of));
+    if (!written) return written;
+  }
+  if (!options_.call_trace) return {};
+  return write_events(logs_.events(), callflow::log_gen, snapshot, settings, name_of);
+}
+
+Status CallFlow::write_logs(JNIEnv* jni) {
+  if (const auto opened = logs_.open(options_); !opened) return opened;
+  if (options_.call_trace) callflow::flush_event_log();
+  auto snapshot = callflow::take_snapshot(calibration_);
+  const auto saved = save_minima(snapshot);
+  for (auto& thread : snapshot.threads) remove_agents_work(thread);
+  name_threads(jni, snapshot);
+  callflow::ReportSettings settings;
+  settings.heading = heading();
+  settings.columns = columns_;
+  settings.types = options_.method_types;
+  settings.legend = options_.legend;
+  settings.hidden_method = agents_work;
+  const auto name_of = [this](uint64_t method) { return methods_.name(method); };
+  const std::string tree = logs_.tree().path(), events = logs_.events().path();
+  // Without these nothing else is written, so that the same names can be tried again.
+  if (auto written = write_calls(snapshot, settings, name_of); !written) return written;
+  logs_.count();
+  // All else that can be written is written; the first error is returned.
+  std::vector<Status> results{saved};
+  if (options_.json && options_.call_tree)
+    results.push_back(write_file(tree + ".json", callflow::log_rt_json(snapshot, name_of)));
+  if (options_.json && options_.call_trace) {
+    LogFile json;
+    const auto opened = json.open(events + ".json");
+    results.push_back(opened
+                          ? write_events(json, callflow::log_gen_json, snapshot, settings, name_of)
+                          : Status(Error{no_logs, opened.error().message}));
+  }
+  if (options_.folded && options_.call_tree)
+    results.push_back(write_file(tree + ".folded", callflow::folded(snapshot, 0, name_of)));
+  if (!options_.method_events) class_probes_.list_unmodifiable(jvmti_, jni);
+  results.push_back(append_and_close(logs_.unrecorded(), methods_.unrecorded()));
+  const auto failed =
+      std::find_if(results.begin(), results.end(), [](const auto& r) { return !r; });
+  return failed == results.end() ? Status{} : *failed;
+}
+
+}  // namespace pi::jprof
