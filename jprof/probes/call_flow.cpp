@@ -149,8 +149,16 @@ Status CallFlow::prepare(JNIEnv* jni) {
       return Error{no_events, "this JVM does not report class files"};
     class_probes_.instrument_loaded(jvmti_, jni);
   }
+  initial_frames_.prepare(vm_, jvmti_, methods_);
+  settings_.initial_frames = initial_frames;
   prepared_ = true;
   return {};
+}
+
+size_t CallFlow::initial_frames(std::span<uint64_t> numbers) {
+  size_t found = 0;
+  run([&] { found = get().initial_frames_.find(numbers); });
+  return found;
 }
 
 // Counts of a recording before that could not be written are discarded.

@@ -22,6 +22,7 @@
 #include "options.h"
 #include "probes/call_logs.h"
 #include "probes/class_probes.h"
+#include "probes/initial_frames.h"
 #include "probes/method_events.h"
 #include "probes/method_list.h"
 #include "server/server.h"
@@ -54,6 +55,7 @@ class CallFlow {
   Status make_environment();
   Status prepare(JNIEnv* jni);
   Status start_recording();
+  static size_t initial_frames(std::span<uint64_t> numbers);
   // The command server (call_flow_commands.cpp).
   void start_server(JNIEnv* jni);
   Status run_agent_thread(JNIEnv* jni);
@@ -88,6 +90,7 @@ class CallFlow {
   MethodList methods_;
   ClassProbes class_probes_;
   MethodEvents method_events_;
+  InitialFrames initial_frames_;
   VirtualThreads virtual_threads_;
   pi::callflow::Calibration calibration_;
   bool mounts_ = false;  // the JVM has virtual threads

@@ -12,6 +12,8 @@ namespace callflow = pi::callflow;
 using callflow::Transition;
 using callflow::Type;
 
+thread_local bool entering __attribute__((tls_model("initial-exec")));
+
 constexpr jvmtiEvent events[] = {JVMTI_EVENT_METHOD_ENTRY, JVMTI_EVENT_METHOD_EXIT};
 
 Type type_of(jvmtiEnv* jvmti, jmethodID method) {
@@ -58,7 +60,13 @@ MethodEvents::Known MethodEvents::find(jvmtiEnv* jvmti, jmethodID method) {
 
 void MethodEvents::on_entry(jvmtiEnv* jvmti, jmethodID method) {
   const Known known = find(jvmti, method);
+  entering = true;
   callflow::enter(own_tree, known.number, known.type);
+  entering = false;
+}
+
+bool MethodEvents::is_entry() {
+  return entering;
 }
 
 void MethodEvents::on_exit(jvmtiEnv* jvmti, jmethodID method, bool by_exception) {

@@ -24,6 +24,8 @@ class MethodEvents {
 
   void on_entry(jvmtiEnv* jvmti, jmethodID method);
   void on_exit(jvmtiEnv* jvmti, jmethodID method, bool by_exception);
+  // The calling thread is inside on_entry().
+  static bool is_entry();
 
  private:
   struct Known {

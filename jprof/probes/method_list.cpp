@@ -7,9 +7,20 @@
 namespace pi::jprof {
 
 uint32_t MethodList::add(std::string_view method) {
+  std::string name = log_name(method);
   const std::lock_guard lock(mutex_);
-  names_.push_back(log_name(method));
-  return static_cast<uint32_t>(names_.size());
+  if (const auto found = numbers_.find(name); found != numbers_.end()) return found->second;
+  names_.push_back(std::move(name));
+  const auto number = static_cast<uint32_t>(names_.size());
+  numbers_.emplace(names_.back(), number);
+  return number;
+}
+
+uint32_t MethodList::find(std::string_view method) const {
+  const std::string name = log_name(method);
+  const std::lock_guard lock(mutex_);
+  const auto found = numbers_.find(name);
+  return found == numbers_.end() ? 0 : found->second;
 }
 
 std::string MethodList::name(uint64_t number) const {

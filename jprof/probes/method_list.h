@@ -9,14 +9,18 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 namespace pi::jprof {
 
 // Thread-safe. Names are the JVM's: modified UTF-8.
 class MethodList {
  public:
-  // Numbers start at 1.
+  // The number of a method, from 1. Methods with the same name, of classes of several loaders or of
+  // a class that was changed, have the same number, so that each exit fits its entry.
   uint32_t add(std::string_view method);
+  // 0: there is none.
+  uint32_t find(std::string_view method) const;
   std::string name(uint64_t number) const;
 
   // The calls of a method, or of the methods of a class, are not all recorded.
@@ -27,6 +31,7 @@ class MethodList {
  private:
   mutable std::mutex mutex_;
   std::deque<std::string> names_;
+  std::unordered_map<std::string_view, uint32_t> numbers_;  // of names_
   std::map<std::string, std::string> unrecorded_;
 };
 

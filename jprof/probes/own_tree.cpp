@@ -8,6 +8,7 @@ namespace {
 namespace callflow = pi::callflow;
 
 thread_local unsigned works __attribute__((tls_model("initial-exec")));
+thread_local bool work_ends __attribute__((tls_model("initial-exec")));
 thread_local callflow::Ignored* virtual_thread __attribute__((tls_model("initial-exec")));
 
 }  // namespace
@@ -24,7 +25,13 @@ AgentWork::AgentWork() {
 AgentWork::~AgentWork() {
   if (--works > 0) return;
   ignored_.reset();
+  work_ends = true;
   callflow::leave(own_tree, agents_work, callflow::Type::other, callflow::Transition::exit);
+  work_ends = false;
+}
+
+bool AgentWork::is_ending() {
+  return work_ends;
 }
 
 bool AgentWork::is_running() {

@@ -27,6 +27,8 @@ class AgentWork {
 
   // The calling thread has an object.
   static bool is_running();
+  // The calling thread's object is just being destroyed: its work ends with an event.
+  static bool is_ending();
 
  private:
   std::optional<pi::callflow::Ignored> ignored_;

@@ -112,6 +112,38 @@ calls() {
     [ ! -e "$socket" ]
 }
 
+@test "methods that are running when a recording starts are shown, and each of their exits fits" {
+    needs_agent
+    mkfifo a.in
+    java -XX:TieredStopAtLevel=1 -agentpath:"$agent=calltree,nopidx,json" -cp "$BUILD_DIR/tests/java" Running <a.in >a.out 2>a.err &
+    jvm=$!
+    pids+=("$jvm")
+    exec {input}>a.in
+    wait_for ready a.out "$jvm"
+    run -0 rtdriver --pid "$jvm" -c start
+    echo >&"$input"
+    exec {input}>&-
+    wait "$jvm"
+    # LEVEL CALLS NAME, of the program's own methods; + after those that were entered before.
+    jq -r '.threads[] | .name as $thread | .nodes[] | select((.name // "") | startswith("Running."))
+        | "\($thread | sub("^[^_]*_"; "")) \(.level) \(.calls) \(.name | sub("^Running.(?<m>[a-z]*).*"; "\(.m)"))\(if .entered_before then "+" else "" end)"' log-rt.1.json |
+        sort >found
+    {
+        echo 'main 1 0 main+'
+        for level in 2 3 4 5 6 7; do echo "main $level 0 down+"; done
+        for level in 3 4 5 6 7; do echo "main $level 1 step"; done
+        echo 'main 2 1 step'
+        # Thread.run() calls it through a hidden class, which is not recorded.
+        echo 'other 2 0 lambda+'
+        echo 'other 3 0 other+'
+        for level in 4 5 6 7; do echo "other $level 0 fail+"; done
+        echo 'other 4 1 step'
+    } | sort >expected
+    diff expected found
+    # No exit was without an entry, and no frame ended without an exit.
+    jq -e '[.threads[] | select(.name | test("_(main|other)$")) | .unwound] == [0, 0]' log-rt.1.json
+}
+
 @test "several JVMs, ports with keys, hostile clients: all JVMs answer, and their counts stay exact" {
     needs_agent
     phases b ",start,port=18900"
