@@ -145,6 +145,34 @@ fits() {
   true
 }
 
+# shellcheck disable=SC2016 # a dollar is part of the names of Java classes
+@test "C that calls Java, large methods, old class files, hidden classes, monitors, constructors, 300 threads: calls are exact" {
+  program=Programs
+  calls "$classes/libcalls_back.so"
+  grep -qx 'natives 1328' out
+  grep -qx 'threads 300' out
+  sums log-rt.1 'Programs.measured(' >counted
+  has '.callBack(I)I' 2 '.called(I)I' 25 '.throwing()V' 1 '.callObject(LPrograms;)I' 2 '.calledObject(LPrograms;)I' 2
+  has '.shown()I' 7 '.locks(I)V' 5 '.locksClass(I)V' 5
+  has '$Composed.<init>(I)V' 7 '$Composed.<init>(Ljava/lang/String;)V' 2 '$Composed.<init>(LPrograms$Composed;Ljava/lang/String;)V' 2
+  has '$Whole.<init>(LPrograms$Part;[ILjava/util/function/Supplier;)V' 8 '$Part.of(I)LPrograms$Part;' 9 '$Part.<init>(I)V' 21
+  program='' has 'Large.fits(I)I' 1 'Old46.subroutine(I)I' 4 'Old47.subroutine(I)I' 4 'Old48.subroutine(I)I' 4 \
+    'Old49.subroutine(I)I' 4 'Old50.subroutine(I)I' 4
+  grep -qF 'Large.full(I)I: too large for probes' log-unrecorded.1
+  grep -qF 'Constants: it has too many constants for probes' log-unrecorded.1
+  grep -qE '^Programs[$]Hidden.*: hidden' log-unrecorded.1
+  # Each thread is one tree with one call.
+  [ "$(awk '$NF ~ /:Programs\.work\(/ && $2 == 1' log-rt.1 | wc -l)" -eq 300 ]
+  [ "$(awk '$1 == 0 { print $NF }' log-rt.1 | grep -c '_many-[0-9]*$')" -eq 300 ]
+  fits log-rt.1
+  # With virtual threads their calls are not counted, and the log has the number of their mounts.
+  if java -version 2>&1 | grep -qE 'version "(2[1-9]|[3-9][0-9])'; then
+    grep -qE '^ Virtual threads :: their calls are not recorded; they were mounted [1-9][0-9]+ times' log-rt.1
+    grep -q 'Programs.virtualWork' log-rt.1 && return 1
+  fi
+  true
+}
+
 @test "CALLTRACE writes each event in its order; its calls equal those of log-rt, as text and JSON" {
   printf '3\n2\n' >input
   java -XX:TieredStopAtLevel=1 -agentpath:"$agent=calltree,calltrace,start,nopidx,json,metrics=raw_cycles" -cp "$classes" Phases \
