@@ -27,7 +27,12 @@ jvm=(-XX:+UseSerialGC "$@")
 measure calibrated calibrate
 measure again calibrate
 measure raw nocalibrate
-[[ " $* " == *' -Xbatch '* ]] || exit 0
+if [[ " $* " != *' -Xbatch '* ]]; then
+    # Cycles of the module's PTT, which leaves out interrupts and counts them.
+    measure ptt calibrate metrics=ptt_cycles
+    awk '/^ Metrics ::|^ DS and IN ::|BASE and DELTA ::/ { print "ptt-head", $0 }' ptt-rt.1
+    exit
+fi
 
 export PATH=$build/bin:$PATH HOME=$LAB_OUT
 "$build/stage/bin/run.minima" --source=driver --no-install -m RAW_CYCLES -o minima -- java -XX:+UseSerialGC
