@@ -19,11 +19,13 @@ std::string log_name(const Options& options, std::string_view kind, unsigned num
   return name + options.log_suffix;
 }
 
-Status write_log(const std::string& path, std::string_view text, jprof::LogFile::ChosenBy options) {
+Status write_log(const std::string& path,
+                 const std::function<int(const pi::callflow::Sink&)>& format,
+                 jprof::LogFile::ChosenBy options) {
   jprof::LogFile file;
   if (const auto opened = file.open(path, options); !opened) return opened.error();
-  if (const int error = file.append(text))
-    return Error{error, "'" + path + "' cannot be written: " + std::strerror(error)};
+  const int error = format([&file](std::string_view part) { return file.append(part); });
+  if (error) return Error{error, "'" + path + "' cannot be written: " + std::strerror(error)};
   return {};
 }
 

@@ -209,8 +209,10 @@ Status Session::write(bool others_run) {
   if (!written) return written;
   if (options_.save_minima_file.empty()) return {};
   auto minima = callflow::observed_minima(snapshot, calibration_.stored);
-  return write_log(options_.save_minima_file, callflow::minima_text(minima),
-                   jprof::LogFile::by_minima_option);
+  return write_log(
+      options_.save_minima_file,
+      [&](const callflow::Sink& sink) { return sink(callflow::minima_text(minima)); },
+      jprof::LogFile::by_minima_option);
 }
 
 Status Session::write_tree(const callflow::Snapshot& snapshot) {
@@ -219,11 +221,17 @@ Status Session::write_tree(const callflow::Snapshot& snapshot) {
   const std::string path = log_name(options_, "rt", number_, pid_);
   const callflow::ReportSettings settings = {log_heading(pid_), meter_.columns, options_.types,
                                              options_.legend};
-  auto written = write_log(path, callflow::log_rt(snapshot, settings, name_of));
+  auto written = write_log(path, [&](const callflow::Sink& sink) {
+    return callflow::log_rt(snapshot, settings, name_of, sink);
+  });
   if (written && options_.json)
-    written = write_log(path + ".json", callflow::log_rt_json(snapshot, name_of));
+    written = write_log(path + ".json", [&](const callflow::Sink& sink) {
+      return callflow::log_rt_json(snapshot, name_of, sink);
+    });
   if (written && options_.folded)
-    written = write_log(path + ".folded", callflow::folded(snapshot, 0, name_of));
+    written = write_log(path + ".folded", [&](const callflow::Sink& sink) {
+      return sink(callflow::folded(snapshot, 0, name_of));
+    });
   if (written && options_.verbose) say("'" + path + "' is written");
   return written;
 }

@@ -21,7 +21,6 @@
 namespace pi::callflow {
 namespace {
 
-constexpr size_t flush_bytes = 1 << 20;
 constexpr size_t value_width = 9;
 
 pi::Error failure(int error) {
@@ -74,7 +73,7 @@ class TextWriter {
       text_ += ':';
     }
     text_ += names_.method(event.method) + ' ' + thread + '\n';
-    return text_.size() > flush_bytes ? flush() : 0;
+    return text_.size() > part_bytes ? flush() : 0;
   }
 
   int end() { return flush(); }
@@ -137,17 +136,23 @@ class JsonEvents {
     for (size_t i = 0; i < snapshot_.metrics.size(); ++i) json_.number(event.values[i]);
     json_.close(']');
     json_.close('}');
-    return json_.size() > flush_bytes ? write_text(out_, json_.take()) : 0;
+    return json_.size() > part_bytes ? flush() : 0;
   }
 
   int end() {
     json_.close(']');
     json_.close('}');
     json_.line();
-    return write_text(out_, json_.take());
+    return flush();
   }
 
  private:
+  int flush() {
+    const int error = write_text(out_, json_.text());
+    json_.forget();
+    return error;
+  }
+
   int out_;
   const Snapshot& snapshot_;
   Names names_;

@@ -3,7 +3,6 @@
 #include "json_writer.h"
 
 #include <cstdio>
-#include <utility>
 
 #include "method_names.h"
 
@@ -63,10 +62,6 @@ void JsonWriter::string(std::string_view value) {
 void JsonWriter::count(const char* name, uint64_t value) {
   key(name);
   number(static_cast<int64_t>(value));
-}
-
-std::string JsonWriter::take() {
-  return std::exchange(text_, {});
 }
 
 void write_losses(JsonWriter& json, const Losses& lost) {

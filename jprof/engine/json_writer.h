@@ -23,9 +23,10 @@ class JsonWriter {
   void string(std::string_view value);
   void count(const char* name, uint64_t value);
   void line() { text_ += '\n'; }
-  // The text since the last take().
+  // The text since the last forget().
+  const std::string& text() const { return text_; }
   size_t size() const { return text_.size(); }
-  std::string take();
+  void forget() { text_.clear(); }
 
  private:
   void separate();

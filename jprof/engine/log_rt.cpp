@@ -41,23 +41,33 @@ std::string padded(std::string_view text, size_t width) {
 
 class LogRt {
  public:
-  LogRt(const Snapshot& snapshot, const ReportSettings& settings, const NameOf& name_of)
-      : snapshot_(snapshot), settings_(settings), names_(name_of), columns_(settings.columns) {
+  LogRt(const Snapshot& snapshot, const ReportSettings& settings, const NameOf& name_of,
+        const Sink& sink)
+      : snapshot_(snapshot),
+        settings_(settings),
+        names_(name_of),
+        sink_(sink),
+        columns_(settings.columns) {
     if (columns_.empty())
       for (size_t i = 0; i < snapshot.metrics.size(); ++i)
         columns_.push_back({snapshot.metrics[i].name, Column::Kind::sum, i, 0, 0});
   }
 
-  std::string write() {
+  int write() {
     text_ = settings_.heading;
     write_labels();
     write_calibration();
     write_losses();
     write_heads();
     for (const auto& thread : snapshot_.threads)
-      for (size_t i = 0; i < thread.nodes.size(); ++i) write_node(thread, i);
+      for (size_t i = 0; i < thread.nodes.size(); ++i) {
+        write_node(thread, i);
+        if (text_.size() < part_bytes) continue;
+        if (const int error = sink_(text_)) return error;
+        text_.clear();
+      }
     write_sequences();
-    return std::move(text_);
+    return sink_(text_);
   }
 
  private:
@@ -224,15 +234,23 @@ class LogRt {
   const Snapshot& snapshot_;
   const ReportSettings& settings_;
   MethodNames names_;
+  const Sink& sink_;
   std::vector<Column> columns_;
   std::string text_;
 };
 
 }  // namespace
 
+int log_rt(const Snapshot& snapshot, const ReportSettings& settings, const NameOf& name_of,
+           const Sink& sink) {
+  return LogRt(snapshot, settings, name_of, sink).write();
+}
+
 std::string log_rt(const Snapshot& snapshot, const ReportSettings& settings,
                    const NameOf& name_of) {
-  return LogRt(snapshot, settings, name_of).write();
+  std::string text;
+  log_rt(snapshot, settings, name_of, [&](std::string_view part) { return text += part, 0; });
+  return text;
 }
 
 }  // namespace pi::callflow

@@ -59,10 +59,11 @@ void write_sums(JsonWriter& json, const char* name, const std::array<int64_t, ma
 
 class TreeWriter {
  public:
-  TreeWriter(JsonWriter& json, const Snapshot& snapshot, MethodNames& names)
-      : json_(json), snapshot_(snapshot), names_(names) {}
+  TreeWriter(JsonWriter& json, const Snapshot& snapshot, MethodNames& names, const Sink& sink)
+      : json_(json), snapshot_(snapshot), names_(names), sink_(sink) {}
 
-  void write(const TreeCopy& thread) {
+  // Returns the sink's error number.
+  int write(const TreeCopy& thread) {
     json_.line();
     json_.open('{');
     json_.count("tid", thread.tid);
@@ -79,9 +80,15 @@ class TreeWriter {
     json_.close(']');
     json_.key("nodes");
     json_.open('[');
-    for (size_t i = 0; i < thread.nodes.size(); ++i) write_node(thread.nodes[i], i == 0);
+    for (size_t i = 0; i < thread.nodes.size(); ++i) {
+      write_node(thread.nodes[i], i == 0);
+      if (json_.size() < part_bytes) continue;
+      if (const int error = sink_(json_.text())) return error;
+      json_.forget();
+    }
     json_.close(']');
     json_.close('}');
+    return 0;
   }
 
  private:
@@ -113,11 +120,12 @@ class TreeWriter {
   JsonWriter& json_;
   const Snapshot& snapshot_;
   MethodNames& names_;
+  const Sink& sink_;
 };
 
 }  // namespace
 
-std::string log_rt_json(const Snapshot& snapshot, const NameOf& name_of) {
+int log_rt_json(const Snapshot& snapshot, const NameOf& name_of, const Sink& sink) {
   MethodNames names(name_of);
   JsonWriter json;
   json.open('{');
@@ -135,11 +143,19 @@ std::string log_rt_json(const Snapshot& snapshot, const NameOf& name_of) {
   json.close(']');
   json.key("threads");
   json.open('[');
-  for (const auto& thread : snapshot.threads) TreeWriter(json, snapshot, names).write(thread);
+  TreeWriter trees(json, snapshot, names, sink);
+  for (const auto& thread : snapshot.threads)
+    if (const int error = trees.write(thread)) return error;
   json.close(']');
   json.close('}');
   json.line();
-  return json.take();
+  return sink(json.text());
+}
+
+std::string log_rt_json(const Snapshot& snapshot, const NameOf& name_of) {
+  std::string text;
+  log_rt_json(snapshot, name_of, [&](std::string_view part) { return text += part, 0; });
+  return text;
 }
 
 }  // namespace pi::callflow

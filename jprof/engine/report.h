@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reports of a snapshot. Each function appends text; names of methods are looked up by the caller.
+// Reports of a snapshot. Names of methods are looked up by the caller.
 #ifndef PI_CALLFLOW_REPORT_H
 #define PI_CALLFLOW_REPORT_H
 
@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "snapshot.h"
@@ -37,12 +38,21 @@ struct ReportSettings {
   std::optional<uint64_t> hidden_method = std::nullopt;
 };
 
+// Gets the parts of a report one after the other, so that a large one need not be in memory.
+// Returns 0, or an error number, after which there are no more parts.
+using Sink = std::function<int(std::string_view part)>;
+constexpr size_t part_bytes = 256 << 10;  // about
+
 // Call tree: the paper's columns LV CALLS CEE BASE DELTA DS IN NAME with one metric, a column with
 // the name of each metric if there are several, LV CALLS CEE NAME without metrics. Contains the
 // error bound of the calibration, its sequences and all losses.
+// Returns the sink's error number.
+int log_rt(const Snapshot& snapshot, const ReportSettings& settings, const NameOf& name_of,
+           const Sink& sink);
 std::string log_rt(const Snapshot& snapshot, const ReportSettings& settings, const NameOf& name_of);
 
 // The same contents, without heading, as JSON with schema_version 1; log-rt(5) lists its keys.
+int log_rt_json(const Snapshot& snapshot, const NameOf& name_of, const Sink& sink);
 std::string log_rt_json(const Snapshot& snapshot, const NameOf& name_of);
 
 // The deepest level of folded(), whose lines contain all callers: a recursion of thousands would

@@ -88,10 +88,11 @@ std::string CallFlow::heading() {
 
 Status CallFlow::save_minima(const callflow::Snapshot& snapshot) const {
   if (options_.save_minima_file.empty()) return {};
-  return write_file(options_.save_minima_file,
-                    callflow::minima_text(callflow::observed_minima(snapshot, calibration_.stored,
-                                                                    calibration_.learns)),
-                    LogFile::by_minima_option);
+  const auto minima = callflow::observed_minima(snapshot, calibration_.stored, calibration_.learns);
+  return write_file(
+      options_.save_minima_file,
+      [&](const callflow::Sink& sink) { return sink(callflow::minima_text(minima)); },
+      LogFile::by_minima_option);
 }
 
 // Of a log that could be written in part only nothing remains, so that it can be tried again.
@@ -112,7 +113,9 @@ Status CallFlow::write_calls(const callflow::Snapshot& snapshot,
                              const callflow::ReportSettings& settings,
                              const callflow::NameOf& name_of) {
   if (options_.call_tree) {
-    auto written = append_and_close(logs_.tree(), callflow::log_rt(snapshot, settings, name_of));
+    auto written = write_and_close(logs_.tree(), [&](const callflow::Sink& sink) {
+      return callflow::log_rt(snapshot, settings, name_of, sink);
+    });
     if (!written) return written;
   }
   if (!options_.call_trace) return {};
@@ -140,7 +143,9 @@ Status CallFlow::write_logs(JNIEnv* jni) {
   // All else that can be written is written; the first error is returned.
   std::vector<Status> results{saved};
   if (options_.json && options_.call_tree)
-    results.push_back(write_file(tree + ".json", callflow::log_rt_json(snapshot, name_of)));
+    results.push_back(write_file(tree + ".json", [&](const callflow::Sink& sink) {
+      return callflow::log_rt_json(snapshot, name_of, sink);
+    }));
   if (options_.json && options_.call_trace) {
     LogFile json;
     const auto opened = json.open(events + ".json");
@@ -149,9 +154,13 @@ Status CallFlow::write_logs(JNIEnv* jni) {
                           : Status(Error{no_logs, opened.error().message}));
   }
   if (options_.folded && options_.call_tree)
-    results.push_back(write_file(tree + ".folded", callflow::folded(snapshot, 0, name_of)));
+    results.push_back(write_file(tree + ".folded", [&](const callflow::Sink& sink) {
+      return sink(callflow::folded(snapshot, 0, name_of));
+    }));
   if (!options_.method_events) class_probes_.list_unmodifiable(jvmti_, jni);
-  results.push_back(append_and_close(logs_.unrecorded(), methods_.unrecorded()));
+  results.push_back(write_and_close(logs_.unrecorded(), [this](const callflow::Sink& sink) {
+    return sink(methods_.unrecorded());
+  }));
   const auto failed =
       std::find_if(results.begin(), results.end(), [](const auto& r) { return !r; });
   return failed == results.end() ? Status{} : *failed;

@@ -11,19 +11,20 @@
 
 namespace pi::jprof {
 
-Status append_and_close(LogFile& log, const std::string& text) {
-  const int error = log.append(text);
+Status write_and_close(LogFile& log, const Format& format) {
+  const int error = format([&log](std::string_view part) { return log.append(part); });
+  if (error != 0) (void)::ftruncate(log.descriptor(), 0);
   log.close();
   if (error == 0) return {};
   return Error{no_logs,
                "cannot write '" + log.path() + "': " + std::generic_category().message(error)};
 }
 
-Status write_file(const std::string& path, const std::string& text, LogFile::ChosenBy options) {
+Status write_file(const std::string& path, const Format& format, LogFile::ChosenBy options) {
   LogFile file;
   if (const auto opened = file.open(path, options); !opened)
     return Error{no_logs, opened.error().message};
-  return append_and_close(file, text);
+  return write_and_close(file, format);
 }
 
 Status CallLogs::open(LogFile& log, const Options& options, const char* kind) {

@@ -4,19 +4,26 @@
 #ifndef PI_JPROF_CALL_LOGS_H
 #define PI_JPROF_CALL_LOGS_H
 
+#include <functional>
 #include <string>
 
 #include <pi/result.h>
+#include <report.h>
 
 #include "log_file.h"
 #include "options.h"
 
 namespace pi::jprof {
 
-// Appends text and closes the log.
-Status append_and_close(LogFile& log, const std::string& text);
+// Writes a report to a log that is empty, by passing its parts to the sink; returns the sink's
+// error number.
+using Format = std::function<int(const pi::callflow::Sink& sink)>;
+
+// Writes the report and closes the log. If that fails the log is empty, so that it can be tried
+// again.
+Status write_and_close(LogFile& log, const Format& format);
 // Creates a file; an old one is renamed to PATH.old.
-Status write_file(const std::string& path, const std::string& text,
+Status write_file(const std::string& path, const Format& format,
                   LogFile::ChosenBy options = LogFile::by_log_options);
 
 // Not thread-safe.
