@@ -184,12 +184,13 @@ rows() {
 }
 
 @test "CALLTRACE writes a line for each event" {
-    JPROFOPTS=nopidx,calltrace,raw_cycles "$hooked" tree 10 || true
+    JPROFOPTS=nopidx,calltrace,raw_cycles,json "$hooked" tree 10 || true
     [ ! -e log-rt.1 ]
     grep -q '^ Units :: RAW_CYCLES$' log-gen.1
     [ "$(grep -cE '^ +[0-9]+ > F:leaf ' log-gen.1)" -eq 21 ]
     [ "$(grep -cE '^ +[0-9]+ < F:leaf ' log-gen.1)" -eq 21 ]
-    [ "$(ls)" = log-gen.1 ]
+    jq -e '[.events[] | select(.name == "leaf")] | length == 42' log-gen.1.json
+    [ "$(ls | tr '\n' ' ')" = "log-gen.1 log-gen.1.json " ]
 }
 
 @test "options without a meaning for a C program are refused, and nothing is recorded" {
