@@ -115,12 +115,15 @@ calls() {
 @test "methods that are running when a recording starts are shown, and each of their exits fits" {
     needs_agent
     mkfifo a.in
-    java -XX:TieredStopAtLevel=1 -agentpath:"$agent=calltree,nopidx,json" -cp "$BUILD_DIR/tests/java" Running <a.in >a.out 2>a.err &
+    java -XX:TieredStopAtLevel=1 -agentpath:"$agent=calltree,calltrace,nometrics,nopidx,json" -cp "$BUILD_DIR/tests/java" Running <a.in >a.out 2>a.err &
     jvm=$!
     pids+=("$jvm")
     exec {input}>a.in
     wait_for ready a.out "$jvm"
     run -0 rtdriver --pid "$jvm" -c start
+    # log-gen has all events, so it is neither written in between nor emptied.
+    run -1 rtdriver --pid "$jvm" -c flush -c reset
+    [[ $output == *"log-gen is written when the recording ends; use STOP"*"use STOP and START" ]]
     echo >&"$input"
     exec {input}>&-
     wait "$jvm"
@@ -140,6 +143,7 @@ calls() {
         echo 'other 4 1 step'
     } | sort >expected
     diff expected found
+    [ "$(awk '$1 == "<" && $2 ~ /:Running\.(down|fail)\(/' log-gen.1 | wc -l)" -eq 10 ]
     # No exit was without an entry, and no frame ended without an exit.
     jq -e '[.threads[] | select(.name | test("_(main|other)$")) | .unwound] == [0, 0]' log-rt.1.json
 }
