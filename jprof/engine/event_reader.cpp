@@ -87,7 +87,7 @@ bool EventReader::is_shown(Event& event) {
 EventReader::Known EventReader::known_before(size_t metric, uint32_t sequence) const {
   const std::string& name = metrics_[metric].name;
   const Minimum* stored = calibration_.stored.find(name, sequence);
-  const Minimum* environment = calibration_.environmental.find(name, sequence);
+  const Minimum* environment = calibration_.environmental.find_similar(name, sequence);
   return {stored ? stored->value : UINT64_MAX, stored ? stored->count : 0,
           environment ? environment->value : 1, trained_[metric].similar_to(sequence_at(sequence))};
 }
