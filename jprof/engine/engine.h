@@ -35,7 +35,9 @@ struct Place {
   // The stack pointer of the method at the call of the probe. Frames with a lower one are gone.
   uint64_t stack = 0;
   // The address to which the probe returns; then method is the address of the method's code. An
-  // inlined method has its caller's stack pointer, and this address is in the caller's code.
+  // inlined method has its caller's stack pointer, and this address is in the caller's code. Equal
+  // to method: the method was called, and so nothing else has its stack pointer. 0, of a
+  // patched_function: its caller ended with a jump to it, and both return at once.
   uint64_t pc = 0;
 };
 

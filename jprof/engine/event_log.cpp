@@ -69,7 +69,7 @@ class TextWriter {
       append_number(text_, event.values[i], value_width);
     text_ += event.how == Transition::entry ? " > " : " < ";
     if (settings_.types) {
-      text_ += letter_of(event.type);
+      text_ += name_letter_of(event.type);
       text_ += ':';
     }
     text_ += names_.method(event.method) + ' ' + thread + '\n';
@@ -128,7 +128,7 @@ class JsonEvents {
     json_.key("event");
     json_.string(words_of_transitions[static_cast<size_t>(event.how)]);
     json_.key("type");
-    json_.string(std::string(1, letter_of(event.type)));
+    json_.string(std::string(1, name_letter_of(event.type)));
     json_.key("name");
     json_.string(names_.method(event.method));
     json_.key("values");

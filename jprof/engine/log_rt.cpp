@@ -176,7 +176,7 @@ class LogRt {
       return;
     }
     if (settings_.types) {
-      text_ += letter_of(node.type);
+      text_ += name_letter_of(node.type);
       text_ += ':';
     }
     text_ += names_.of(node.method);

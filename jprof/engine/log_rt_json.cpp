@@ -106,7 +106,7 @@ class TreeWriter {
     }
     if (!is_thread) {
       json_.key("type");
-      json_.string(std::string(1, letter_of(node.type)));
+      json_.string(std::string(1, name_letter_of(node.type)));
       json_.key("name");
       json_.string(names_.of(node.method));
     }

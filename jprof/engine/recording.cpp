@@ -21,6 +21,7 @@ size_t begin_of_sequence(Type before, Transition first, Type running) {
 // event is its own function's if its address is in that function's code, and then the frame is left
 // over; else method is inlined, and its code is in a function whose frame exists.
 bool is_inlined(const Frame& frame, uint64_t method, Place place) {
+  if (place.pc == method) return false;
   if (place.pc < method) return true;
   if (frame.method == method) return frame.place.pc != place.pc;
   return method < frame.method && frame.method <= place.pc;
@@ -96,16 +97,22 @@ void Recording::leave(const Reading& early, const Reading& late, uint64_t method
   if (place.stack && !frame->alternate)
     while (frame > bottom_ && frame[-1].place.stack && frame[-1].place.stack < place.stack) --frame;
   while (frame > bottom_ && frame->method != method) --frame;
-  if (frame > bottom_)
-    forget_above(frame);
-  else
+  if (frame > bottom_) {
+    // A patched function that ended with a jump to another one returns with it.
+    Frame* last = frame;
+    if (type == Type::patched_function)
+      while (last < top_ && last[1].place.stack == place.stack) ++last;
+    forget_above(last);
+  } else {
     insert_caller(method, type);
-  const Type after = top_[-1].type;
-  top_->type = type;
+    frame = top_;
+  }
+  const Type after = frame[-1].type;
+  frame->type = type;
   const size_t sequence = charge(early, late, how, after);
   if (log.is_open())
     log.append({method, static_cast<uint32_t>(sequence), type, how, 0}, difference_);
-  --top_;
+  top_ = frame - 1;
 }
 
 // Charges the time since the last event to the running method, and returns the sequence's index.
@@ -225,7 +232,8 @@ void Recording::forget_above(Frame* frame) {
 
 void Recording::push(uint64_t method, Type type, Place place, bool alternate, bool call) {
   if (top_ + 1 == end_) {
-    ++beyond_;
+    // A function that returns with its caller has no exit of its own.
+    if (type != Type::patched_function || place.pc != 0) ++beyond_;
     add(lost_frames, 1);
     return;
   }

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "session.h"
+#include "vector_registers.h"
 
 namespace pi::callflow {
 namespace {
@@ -22,7 +23,9 @@ void add_to_list(std::atomic<Object*>& list, Object* object, Object* Object::*ne
   }
 }
 
-ThreadTree* create_tree(const Session& session) {
+// Not inlined: the saved registers take more of the stack than a signal handler may have.
+[[gnu::noinline]] ThreadTree* create_tree(const Session& session) {
+  const VectorRegisters kept;
   if (state.thread_count.fetch_add(1, relaxed) < session.settings.limits.threads)
     if (void* pages = map_pages(sizeof(ThreadTree))) {
       auto* tree = new (pages) ThreadTree();
@@ -51,7 +54,8 @@ void begin_frames(Recording& recording, const Recording* before, const Session& 
 }
 
 // Replaces the recording of an earlier epoch. Events of the thread are ignored meanwhile.
-void renew(ThreadTree& tree, const Session& session, uint64_t epoch) {
+[[gnu::noinline]] void renew(ThreadTree& tree, const Session& session, uint64_t epoch) {
+  const VectorRegisters kept;
   Recording* before = tree.mine;
   const bool same_session = before && before->session == session.number;  // after reset()
   Recording* recording = nullptr;

@@ -19,11 +19,12 @@ enum class Type : uint8_t {
   jitted_static,
   native,
   native_static,
-  compiling,  // the JVM's compiler
-  other,      // unknown: a caller that was entered before the recording started
-  c_function,
+  compiling,         // the JVM's compiler
+  other,             // unknown: a caller that was entered before the recording started
+  c_function,        // compiled with hooks
+  patched_function,  // a C function that gets its hooks at run time
 };
-constexpr size_t type_count = 9;
+constexpr size_t type_count = 10;
 
 enum class Transition : uint8_t {
   entry,
@@ -34,10 +35,15 @@ constexpr size_t transition_count = 3;
 
 constexpr size_t max_metrics = 8;
 
-// The letter before a method's name in reports: I J N, lower case for static methods, C O F.
+// The letter of a sequence: I J N, lower case for static methods, C O F P.
 constexpr char letter_of(Type type) {
-  constexpr char letters[] = "IiJjNnCOF";
+  constexpr char letters[] = "IiJjNnCOFP";
   return letters[static_cast<size_t>(type)];
+}
+
+// The letter before a method's name in reports: how a C function gets its hooks does not matter.
+constexpr char name_letter_of(Type type) {
+  return letter_of(type == Type::patched_function ? Type::c_function : type);
 }
 
 // Type before an event, the event, the type that ran until the next event, that event, and the type

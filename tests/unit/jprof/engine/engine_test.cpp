@@ -162,6 +162,33 @@ TEST_F(CallFlowEngine, AnInlinedFunctionHasItsCallersStackPointer) {
   EXPECT_EQ(shape(), "12288 1\n  4096 1\n    16384 1\n");
 }
 
+TEST_F(CallFlowEngine, APatchedFunctionThatEndsWithAJumpReturnsWithTheOther) {
+  begin();
+  for (int i = 0; i < 3; ++i) {
+    enter(my_tree, 0x1000, Type::patched_function, {900, 0x1000});
+    enter(my_tree, 0x2000, Type::patched_function, {800, 0x2000});
+    enter(my_tree, 0x3000, Type::patched_function, {800, 0});
+    enter(my_tree, 0x2000, Type::patched_function, {800, 0});
+    leave(my_tree, 0x2000, Type::patched_function, Transition::exit, {800, 0x2000});
+    enter(my_tree, 0x4000, Type::patched_function, {800, 0x4000});
+    leave(my_tree, 0x4000, Type::patched_function, Transition::exit, {800, 0x4000});
+    leave(my_tree, 0x1000, Type::patched_function, Transition::exit, {900, 0x1000});
+  }
+  EXPECT_EQ(shape(), "4096 3\n  8192 3\n    12288 3\n      8192 3\n  16384 3\n");
+}
+
+TEST_F(CallFlowEngine, APatchedFunctionThatIsCalledHasNoOtherAtItsPlace) {
+  begin();
+  enter(my_tree, 0x1000, Type::patched_function, {900, 0x1000});
+  for (int i = 0; i < 3; ++i) {
+    // longjmp() leaves all of them.
+    enter(my_tree, 0x2000, Type::patched_function, {800, 0x2000});
+    enter(my_tree, 0x3000, Type::patched_function, {800, 0});
+  }
+  leave(my_tree, 0x1000, Type::patched_function, Transition::exit, {900, 0x1000});
+  EXPECT_EQ(shape(), "4096 1\n  8192 3\n    12288 3\n");
+}
+
 TEST_F(CallFlowEngine, AMethodThatWasRunningAtTheStartIsTheCallerOfWhatWasSeen) {
   running = {};
   enter(my_tree, 1, Type::jitted);
