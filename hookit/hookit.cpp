@@ -11,6 +11,8 @@
 #include "endings.h"
 #include "engine.h"
 #include "hooks.h"
+#include "patch/events.h"
+#include "patch/patcher.h"
 #include "session.h"
 
 namespace pi::hookit {
@@ -40,6 +42,10 @@ void use_profiler(const char* library) {
     return say("HOOKIT_PROFILER=" + std::string(library) +
                ": this library is no profiler for this version of hookit; nothing is recorded");
   set_hooks(profiler->enter, profiler->leave);
+  set_patched_hooks(profiler->enter, profiler->leave);
+  hookit_saves_vectors = true;
+  if (!prepare_functions()) return;
+  if (const auto patched = patch_functions(); !patched) say(patched.error().message);
 }
 
 // JProf reads the lower-case name too.
@@ -67,6 +73,7 @@ bool begin_process() {
   const char* debug = ::getenv("HOOKIT_DEBUG");
   if (debug && *debug && std::string(debug) != "0") parsed.options.verbose = true;
   Session::create(parsed.options);
+  prepare_functions();
   watch_signals();
   return parsed.options.start;
 }

@@ -31,10 +31,24 @@ void leave_engine(void* function, void* stack, void* pc) {
                       {reinterpret_cast<uintptr_t>(stack), reinterpret_cast<uintptr_t>(pc)});
 }
 
+void enter_patched(void* function, void* stack, void* pc) {
+  pi::callflow::enter(my_tree, reinterpret_cast<uintptr_t>(function), Type::patched_function,
+                      {reinterpret_cast<uintptr_t>(stack), reinterpret_cast<uintptr_t>(pc)});
+}
+
+void leave_patched(void* function, void* stack, void* pc) {
+  pi::callflow::leave(my_tree, reinterpret_cast<uintptr_t>(function), Type::patched_function,
+                      Transition::exit,
+                      {reinterpret_cast<uintptr_t>(stack), reinterpret_cast<uintptr_t>(pc)});
+}
+
 std::atomic<Hook> enter_hook = ignore;
 std::atomic<Hook> leave_hook = ignore;
 
 }  // namespace
+
+std::atomic<Hook> patched_enter_hook = enter_patched;
+std::atomic<Hook> patched_leave_hook = leave_patched;
 
 ThreadTree*& this_thread() {
   return my_tree;
@@ -43,6 +57,11 @@ ThreadTree*& this_thread() {
 void set_hooks(Hook enter, Hook leave) {
   enter_hook.store(enter, std::memory_order_release);
   leave_hook.store(leave, std::memory_order_release);
+}
+
+void set_patched_hooks(Hook enter, Hook leave) {
+  patched_enter_hook.store(enter, std::memory_order_release);
+  patched_leave_hook.store(leave, std::memory_order_release);
 }
 
 void use_engine() {

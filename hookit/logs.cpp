@@ -30,7 +30,7 @@ Status write_log(const std::string& path,
 }
 
 std::string log_heading(int pid) {
-  std::string text = " hookit " HOOKIT_VERSION ", call flow of -finstrument-functions\n";
+  std::string text = " hookit " HOOKIT_VERSION ", call flow of C functions\n";
   if (const auto command = read_system_file("/proc/self/cmdline", 4096)) {
     std::string words = *command;
     for (char& c : words)

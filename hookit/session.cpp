@@ -17,6 +17,8 @@
 #include "logs.h"
 #include "messages.h"
 #include "names.h"
+#include "patch/events.h"
+#include "patch/patcher.h"
 #include "report.h"
 #include "trainer.h"
 
@@ -46,6 +48,11 @@ Result<jprof::PttFunctions> ptt_functions() {
   return jprof::PttFunctions{PttQueryState, PttTerminate, PiPttInit,
                              PttInitThread, PttGetState,  PttReturnGetCurrentThreadDataFunctionPtr,
                              PiPttSlot,     RcToString};
+}
+
+// Does reading a meter change no vector register?
+bool is_simple(callflow::MeterKind kind) {
+  return kind == callflow::MeterKind::none || kind == callflow::MeterKind::raw_cycles;
 }
 
 // The child starts at its first instruction after fork(), so it has no frames of its own.
@@ -91,12 +98,20 @@ Status Session::begin() {
   callflow::stop();
   recording_ = false;
   use_engine();
-  if (!meter_.meter.metrics.empty()) train();
+  const bool patches = prepare_functions();
+  hookit_saves_vectors = !is_simple(meter_.meter.kind) || options_.events;
+  if (!meter_.meter.metrics.empty()) train(patches);
   const callflow::Ignored ignored(this_thread());
   if (options_.events)
     if (const auto opened = open_events(); !opened) return opened;
   if (const auto started = callflow::start(settings()); !started) return started;
   recording_ = true;
+  if (patches)
+    if (const auto patched = patch(); !patched) {
+      callflow::stop();
+      recording_ = false;
+      return patched;
+    }
   if (options_.verbose) say("recording process " + std::to_string(pid_));
   return {};
 }
@@ -125,12 +140,27 @@ callflow::Settings Session::settings() const {
   return settings;
 }
 
+// Switches the hooks of patched functions on.
+Status Session::patch() {
+  const auto patched = patch_functions();
+  if (!patched) return patched.error();
+  if (options_.verbose)
+    say(std::to_string(patched->functions) + " functions are patched; " +
+        std::to_string(patched->unusable) + " have too few NOPs or no unwinding information");
+  if (patched->unprepared)
+    say(std::to_string(patched->unprepared) +
+        " functions of libraries that were loaded while other threads ran are not patched; "
+        "hookit(7) explains how to compile them");
+  return {};
+}
+
 // Learns the overhead from functions that do nothing.
-void Session::train() {
+void Session::train(bool patches) {
   callflow::Settings settings;
   settings.meter = meter_.meter;
   if (!callflow::start(settings)) return;
   hookit::train();
+  if (patches) train_patched();
   callflow::stop();
   const callflow::Ignored ignored(this_thread());
   calibration_.stored =
@@ -150,6 +180,10 @@ int Session::stop() {
   const callflow::Ignored ignored(this_thread());
   callflow::stop();
   recording_ = false;
+  // Hooks that cannot be switched off do nothing.
+  if (const auto off = unpatch_functions(); !off) say(off.error().message);
+  if (const uint64_t lost = calls_without_cell())
+    say(std::to_string(lost) + " calls are not recorded: no memory for their return addresses");
   return report(write());
 }
 

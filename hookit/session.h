@@ -51,7 +51,8 @@ class Session {
 
   Status begin();
   Status load_minima();
-  void train();
+  Status patch();
+  void train(bool patches);
   pi::callflow::Settings settings() const;
   Status open_events();
   // others_run: other threads of the program, which may be inside an event.

@@ -20,6 +20,11 @@ namespace {
   leaf();
 }
 
+[[gnu::noipa]] void calls_all() {
+  calls_one();
+  calls_two();
+}
+
 }  // namespace
 
 [[gnu::no_instrument_function]] void train() {
@@ -27,6 +32,8 @@ namespace {
   for (int i = 0; i < rounds; ++i) {
     calls_one();
     calls_two();
+    calls_all();
+    leaf();
   }
 }
 

@@ -6,7 +6,8 @@
 namespace pi::hookit {
 
 // Calls functions so often that the minimum of each sequence of two events is known: entry after
-// entry, exit after entry, entry after exit, exit after exit.
+// entry, exit after entry, entry after exit, exit after exit, from a caller with hooks
+// and from one without.
 void train();
 
 }  // namespace pi::hookit

@@ -45,7 +45,8 @@ int hookit_reset(void);
 /* ---- for profilers that HOOKIT_PROFILER names ------------------------------------------------ */
 
 /* The functions of a profiler. function: address of the function that is entered or left; stack: its
- * stack pointer at the call of the hook, plus a constant; pc: where the hook returns to. They are
+ * stack pointer at the call of the hook, plus a constant; pc: where the hook returns to; for a function that is patched its own
+ * address, or null if its caller ended with a jump to it. They are
  * called in every thread and signal handler; their callees must not be instrumented.
  */
 struct hookit_profiler {

@@ -269,4 +269,10 @@ END
 2 2 F:twice" ]
     HOOKIT_PROFILING=on JPROFOPTS=raw_cycles,folded ./app
     grep -qE '^[0-9A-F]{8}_app;main;twice [0-9]+$' log-rt.1_*.folded
+    rm log-rt*
+    echo '__attribute__((noipa)) void twice(void) {} int main(void) { twice(); twice(); }' >fast.c
+    cc -O2 -fpatchable-function-entry=5 -o fast fast.c -Wl,--no-as-needed -lhookit
+    HOOKIT_PROFILING=on ./fast
+    [ "$(rows log-rt.1_*)" = "1 1 F:main
+2 2 F:twice" ]
 }

@@ -14,7 +14,11 @@
 
 #include "hookit.h"
 
+#ifdef PATCHED
+#define UNPROFILED __attribute__((patchable_function_entry(0)))
+#else
 #define UNPROFILED __attribute__((no_instrument_function))
+#endif
 
 static volatile long sink;
 
@@ -140,7 +144,7 @@ UNPROFILED static void control(void) {
   tree(5);
 }
 
-static volatile int *volatile nowhere;
+static volatile int* volatile nowhere;
 
 UNPROFILED int main(int count, char** arguments) {
   const char* what = count > 1 ? arguments[1] : "";
