@@ -6,7 +6,11 @@
 #include <time.h>
 #include <x86intrin.h>
 
+#ifdef PATCHED
+#define UNPROFILED __attribute__((patchable_function_entry(0)))
+#else
 #define UNPROFILED __attribute__((no_instrument_function))
+#endif
 
 enum { rounds = 100, calls = 100000 };
 

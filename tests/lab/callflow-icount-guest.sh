@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Guest part of callflow-icount.bats: calls of leaves in a Java virtual machine, measured with and without calibration. Prints a line
-# "RUN TYPE METHOD CALLS BASE DELTA" for each leaf and type, and the line of the report about calibration. With -Xbatch also
-# "trace METHOD INSTRUCTIONS" for each leaf: what a call executes without probes, counted by ITrace; and the run "minima", which uses
-# environmental minima of run.minima.
+# Guest part of callflow-icount.bats: C functions (callflow-icount-c-guest.sh), and calls of leaves in a Java virtual machine, measured
+# with and without calibration. Prints for Java a line "RUN TYPE METHOD CALLS BASE DELTA" for each leaf and type, and the line of the
+# report about calibration. With -Xbatch also "trace METHOD INSTRUCTIONS" for each leaf: what a call executes without probes, counted by
+# ITrace; and the run "minima", which uses environmental minima of run.minima.
 # Usage: callflow-icount-guest.sh BUILD-FOLDER ROUNDS JVM-OPTION...
 set -eu
 
 build=$1 rounds=$2
 shift 2
+here=$(readlink -f "${0%/*}")
 cd "$LAB_OUT"
 
 # measure RUN AGENT-OPTION...
@@ -22,6 +23,8 @@ measure() {
             type = substr($NF, 1, 1); name = substr($NF, 10); sub(/\(.*/, "", name)
             print run, type, name, $2, $4, $5 }' "$run-rt.1"
 }
+
+"$here/callflow-icount-c-guest.sh" "$build" 1000
 
 jvm=(-XX:+UseSerialGC "$@")
 measure calibrated calibrate

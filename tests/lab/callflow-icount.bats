@@ -45,6 +45,50 @@ run_guests() {
         END { exit bad || n != 3 }'
 }
 
+# known KIND: prints the functions of truth_KIND with the instructions of a call, counted by callgrind.
+known() {
+    valgrind --tool=callgrind --callgrind-out-file="$BATS_TEST_TMPDIR/known" "$BUILD_DIR/tests/truth_$1" 100 2>/dev/null
+    callgrind_annotate --threshold=100 --show-percs=no "$BATS_TEST_TMPDIR/known" | tr -d , |
+        awk '$2 ~ /truth\.c:/ { sub(/.*:/, "", $2); print "known", $2, $1 / 100 / ($2 ~ /^(nothing|add|mix)$/ ? 2 : 1) }'
+}
+
+# with_known KIND: adds what known prints to each guest's output.
+with_known() {
+    local kernel
+    for kernel in "${kernels[@]}"; do
+        [ -s "$BATS_FILE_TMPDIR/$kernel" ] || run_guests 1000 -Xint
+        grep '^c ' "$BATS_FILE_TMPDIR/$kernel" >"$BATS_TEST_TMPDIR/measured"
+        { known "$1" && cat "$BATS_TEST_TMPDIR/measured"; } >"$BATS_TEST_TMPDIR/$kernel"
+    done
+    BATS_FILE_TMPDIR=$BATS_TEST_TMPDIR
+}
+
+# In truth.c eight functions are called eleven times in each round.
+@test "patched C functions cost within an instruction a call of what they execute without hooks; without calibration twenty times as much" {
+    type -P valgrind >/dev/null || skip "needs valgrind"
+    with_known bare
+    holds '$1 == "known" { known[$2] = $3 } $2 != "patched" { next }
+        $3 == "calibrate" { n++; d = $6 / $5 - known[$4]; if (d > 1 || d < -1 || !known[$4]) bad = 1 }
+        $3 == "nocalibrate" { raw++; if ($6 / $5 < known[$4] + 90) bad = 1; sum += $6; bare += known[$4] * $5 }
+        END { exit bad || n != 8 || raw != 8 || sum < 20 * bare }'
+}
+
+# The compiler saves arguments before the hook of a function and moves computations behind its exit, so that they are charged to the
+# caller: only functions whose work cannot be moved have the same count alone. All together have what callgrind counts, less the hooks
+# and what an empty function executes to call them.
+@test "instrumented C functions cost within an instruction a call of what callgrind counts less the hooks" {
+    type -P valgrind >/dev/null || skip "needs valgrind"
+    with_known bare
+    holds '$1 == "known" { known[$2] = $3 } $2 != "instrumented" { next }
+        $3 == "calibrate" && $4 ~ /^(nothing|add|loop)$/ { n++; d = $6 / $5 - known[$4]; if (d > 1 || d < -1) bad = 1 }
+        $3 == "nocalibrate" { raw++; if ($6 / $5 < known[$4] + 40) bad = 1 }
+        END { exit bad || n != 3 || raw != 8 }'
+    with_known instrumented
+    holds '$1 == "known" { known[$2] = $3 } $2 != "instrumented" || $3 != "calibrate" { next }
+        { calls += $5; sum += $6; truth += $5 * (known[$4] - known["nothing"] + 1) }
+        END { d = (sum - truth) / calls; exit calls != 11000 || d > 1 || d < -1 }'
+}
+
 # bats test_tags=long
 @test "a compiled method that does nothing costs less than two instructions; without calibration fifty times as much" {
     run_guests 40000 -Xbatch -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Leaves.*
