@@ -4,6 +4,7 @@
 # decodes each block of each flow: it must begin at the target of the previous branch, and have the counted number of
 # instructions.
 
+# shellcheck disable=SC2016 # expanded by the guest
 kernels=(6.1 6.12)
 # shellcheck source=tests/lab/guests.bash
 source "$BATS_TEST_DIRNAME/../lab/guests.bash"
@@ -108,4 +109,19 @@ setup_file() {
         it-works-again
     ended_well
     holds '/^not ok/ { bad++ } END { exit bad > 0 }'
+}
+
+# An emulated Haswell has the bug (MDS) for which the kernel clears the processor's buffers, by VERW, before it returns to user mode.
+@test "where the kernel clears the processor's buffers, it does so after the last step" {
+    local guest='cd "$LAB_OUT" && PATH=$1/bin:$PATH
+        grep -q "Clear CPU buffers" /sys/devices/system/cpu/vulnerabilities/mds || exit
+        swtrace init --source driver -s 32 && swtrace it_install -i && swtrace on && swtrace it_run -- /bin/true &&
+            swtrace it_off && swtrace off && swtrace get && swtrace free && post -r swtrace.nrm2 -arc -ss'
+    cd "$BATS_TEST_DIRNAME/../.." || return 1
+    scripts/lab --kernel 6.12 --cpu Haswell --out "$BATS_TEST_TMPDIR/out" -- bash -c "$guest" guest "$BUILD_DIR"
+    # From SWAPGS on the instructions belong to one block, which ends with SYSRET: the module reads them, and no step is between them.
+    awk '$1 == "ss:" && $4 == "verw" { n++; if (before != "swapgs") bad = 1; cleared = 1; next }
+        cleared && $4 != "sysret" { bad = 1 }
+        { cleared = 0; before = $1 == "ss:" ? $4 : "" }
+        END { exit bad || n < 10 }' "$BATS_TEST_TMPDIR/out/arc"
 }
