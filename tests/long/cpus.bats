@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# More processors than a small machine emulates quickly: takes minutes on two processors, so it has the label long.
+# More processors, and more threads, than a small machine emulates quickly: takes minutes on two processors, so it has the label long.
 
 setup() {
     cd "$BATS_TEST_DIRNAME/../.." || return
@@ -15,4 +15,13 @@ setup() {
         tests/lab/cpus-guest.sh "$BUILD_DIR" 2 100 -t wrap -s 256K -sm 1
     [ "$(<"$out/processors")" = 64 ]
     for file in snapshot.nrm2 swtrace.nrm2; do check_processors "$out" "$file" 64; done
+}
+
+@test "a hundred thousand threads: PTT has an account for each, traces and ITrace begin and end in seconds" {
+    run scripts/lab --kernel 6.12 --single-thread --mem 10G --timeout 1700 --out "$out" -- tests/lab/crowd-guest.sh "$BUILD_DIR" 100000
+    echo "$output"
+    echo "$output" | grep '^took ' | sed 's/^/# /' >&3
+    [ "$status" -eq 0 ]
+    [[ $output != *"not ok"* ]]
+    [[ $output == *"ok finished"* ]]
 }
