@@ -232,7 +232,7 @@ develop() {
         cc -Wall -Werror hooks.c $(pkg-config --cflags --libs perfutil) -o hooks-c
         c++ -std=c++20 -pthread -Wall -Werror hooks.cpp $(pkg-config --cflags --libs perfutil) -o hooks-cpp
         cc -Wall -Werror symbols.c $(pkg-config --cflags --libs a2n) -o symbols
-        ./hooks-c >/dev/null && ./hooks-cpp >/dev/null && ./symbols | grep "^find_me of "' "$version"
+        ./hooks-c c.nrm2 >/dev/null && ./hooks-cpp >/dev/null && ./symbols | grep "^find_me of "' "$version"
     as_user "$root" sh -ec 'cd examples && cmake -S . -B build && cmake --build build && ./build/examples/example_symbols_c | grep "^find_me of "' \
         >"$BATS_TEST_TMPDIR/cmake" 2>&1 || { cat "$BATS_TEST_TMPDIR/cmake" && false; }
     # The agent is found. (Any JVM has a thread called main.)
