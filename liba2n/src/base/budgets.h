@@ -14,8 +14,8 @@ namespace a2n::budgets {
 constexpr uint64_t MiB = uint64_t{1} << 20;
 constexpr uint64_t GiB = uint64_t{1} << 30;
 
-// File sizes, by bytes allocated on disk: a file may have holes. The parsed form takes about 20
-// bytes of memory for each byte.
+// File sizes, by bytes allocated on disk: a file may have holes. The parsed form takes 20 to
+// 30 bytes of memory for each byte.
 constexpr pi::Budget elf_file = pi::sparse_file;
 constexpr pi::Budget text_file = pi::sparse_file;
 constexpr pi::Budget perf_map{64 * MiB, 32, 4 * GiB};

@@ -6,15 +6,13 @@
 #include <utility>
 
 namespace a2n {
-namespace {
-
-constexpr size_t max_methods = size_t{1} << 25;
-
-}  // namespace
 
 void JitCode::load(JitMethod method) {
   if (method.size == 0 || method.size > UINT64_MAX - method.address) return;
-  if (methods_.size() >= max_methods) return;
+  if (methods_.size() >= max_methods_) {
+    ++beyond_limit_;
+    return;
+  }
   events_.push_back({method.time, Kind::load, 0, static_cast<uint32_t>(methods_.size())});
   methods_.push_back(std::move(method));
   index_.reset();

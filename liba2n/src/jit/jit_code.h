@@ -44,8 +44,11 @@ struct JitMethod {
 // dynamic code: a lookup returns the inner one.
 class JitCode {
  public:
+  explicit JitCode(size_t max_methods = size_t{1} << 25) : max_methods_(max_methods) {}
+
   // If the same method is already loaded, the first report stays. A method of size 0, or one that
-  // wraps around the end of the address space, is ignored.
+  // wraps around the end of the address space, is ignored. So is a method beyond the limit, which
+  // ignored() counts.
   void load(JitMethod method);
   void unload(uint64_t time, uint64_t address);
   // All events from this time on are known; earlier ones are not.
@@ -80,6 +83,7 @@ class JitCode {
   uint64_t next_change(uint64_t time) const;
 
   size_t methods() const { return methods_.size(); }
+  size_t beyond_limit() const { return beyond_limit_; }
   // A method by its number, in the order of reports, from 0.
   const JitMethod& method(size_t number) const { return methods_[number]; }
   // The number of methods at addresses that other methods had before.
@@ -103,6 +107,8 @@ class JitCode {
   void replay(JitTimeline& timeline, const Event& event) const;
   const Index& index() const;
 
+  size_t max_methods_;
+  size_t beyond_limit_ = 0;
   std::vector<JitMethod> methods_;
   std::vector<Event> events_;
   bool timeless_ = false;

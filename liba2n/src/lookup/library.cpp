@@ -149,6 +149,9 @@ pi::Status Library::load_jitted(uint32_t pid, int form, int fd, const std::strin
     status = read_jit_dump(fd, name, namespace_pid, settings_.gather_code, interner_, notes_, code);
   else
     status = read_perf_map(fd, name, interner_, notes_, code);
+  if (status && code.beyond_limit() != 0)
+    notes_.add(name + ": only the first " + std::to_string(code.methods()) + " methods are used; " +
+               std::to_string(code.beyond_limit()) + " more have no names");
   struct stat facts {};
   if (form == A2N_JIT_PERF_MAP && settings_.file_clock && ::fstat(fd, &facts) == 0)
     code.set_written(facts.st_mtim.tv_sec * 1'000'000'000 + facts.st_mtim.tv_nsec +

@@ -39,6 +39,15 @@ TEST(JitCode, AMethodExistsBeforeItIsReported) {
   EXPECT_EQ(name_at(code, 0x1100, 100), "-");
 }
 
+TEST(JitCode, MethodsBeyondTheLimitAreCounted) {
+  JitCode code(2);
+  for (uint64_t i = 0; i < 5; ++i) code.load(method(100, 0x1000 + i * 0x100, 0x100, "a"));
+  EXPECT_EQ(code.methods(), 2u);
+  EXPECT_EQ(code.beyond_limit(), 3u);
+  EXPECT_EQ(name_at(code, 0x1100, 100), "a");
+  EXPECT_EQ(name_at(code, 0x1200, 100), "-");
+}
+
 TEST(JitCode, AMethodBeginsAtTheEndOfTheLastOverlappedMethod) {
   JitCode code;
   code.load(method(10, 0x1000, 0x100, "old"));
