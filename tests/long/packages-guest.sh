@@ -51,7 +51,7 @@ promise a-member-of-the-group-may-open-the-device 0 "In use by: no process" as_v
 promise a-member-of-the-group-profiles-with-the-module 0 "" as_visitor run.tprof --source driver -o /home/visitor/driver -- true
 promise another-user-may-not 0 "You cannot open" inside setpriv --reuid nobody --regid nogroup --clear-groups ddq
 promise the-unit-unloads-the-module 0 "unloaded" unit ExecStop
-promise a-chosen-group-is-kept 0 "1" inside modprobe pitrace group=1
+promise a-chosen-group-is-accepted 0 "" inside modprobe pitrace group=1
 promise udev-leaves-the-chosen-group 0 "1" settled
 promise the-chosen-group-remains-after-a-new-configuration 0 "" inside dpkg-reconfigure -f noninteractive pitrace
 promise the-chosen-group-has-remained 0 "1" cat "$parameter"
