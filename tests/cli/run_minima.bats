@@ -36,3 +36,29 @@ setup() {
     run -125 "$BUILD_DIR/bin/run.minima" --source=perf -- java --no-such-option
     [[ $output == *'no-such-option'* ]]
 }
+
+@test "run.minima replaces a link and refuses a device; after SIGKILL its virtual machine ends" {
+    local script i
+    echo kept >victim
+    ln -s victim serial.minima
+    "$BUILD_DIR/bin/run.minima" --source=perf -o serial.minima -- java -XX:+UseSerialGC
+    [ "$(cat victim)" = kept ]
+    [ ! -L serial.minima ]
+    grep -q '^PTT_INSTS ' serial.minima
+    run -125 "$BUILD_DIR/bin/run.minima" --source=perf -o /dev/null -- java
+    [ -c /dev/null ]
+    "$BUILD_DIR/bin/run.minima" --source=perf -o killed -- java -XX:+UseSerialGC "-Dmark=$BATS_TEST_TMPDIR" 3>&- &
+    script=$!
+    for ((i = 0; i < 600; i++)); do
+        ! pgrep -f -- "-Dmark=$BATS_TEST_TMPDIR .*pitrace.TrainerMain" >/dev/null || break
+        sleep 0.05
+    done
+    [ "$i" -lt 600 ]
+    kill -KILL "$script"
+    for ((i = 0; i < 600; i++)); do
+        pgrep -f -- "-Dmark=$BATS_TEST_TMPDIR .*pitrace.TrainerMain" >/dev/null || break
+        sleep 0.05
+    done
+    [ "$i" -lt 600 ]
+    [ ! -e killed ]
+}
