@@ -29,7 +29,7 @@ Status write_log(const std::string& path,
   return {};
 }
 
-std::string log_heading(int pid) {
+std::string log_heading(int pid, const std::vector<std::string>& minima_notes) {
   std::string text = " hookit " HOOKIT_VERSION ", call flow of C functions\n";
   if (const auto command = read_system_file("/proc/self/cmdline", 4096)) {
     std::string words = *command;
@@ -46,6 +46,7 @@ std::string log_heading(int pid) {
   char when[64];
   if (::localtime_r(&now, &local) && ::strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S %z", &local))
     text += std::string(" Written :: ") + when + '\n';
+  for (const std::string& note : minima_notes) text += " Minima :: " + note + '\n';
   return text + " Process_Number_ID=" + std::to_string(pid) + '\n';
 }
 

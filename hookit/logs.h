@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <pi/result.h>
 
@@ -24,8 +25,8 @@ Status write_log(const std::string& path,
                  const std::function<int(const pi::callflow::Sink&)>& format,
                  jprof::LogFile::ChosenBy options = jprof::LogFile::by_log_options);
 
-// The first lines of a report: version, program, process, host, time.
-std::string log_heading(int pid);
+// The first lines of a report: version, program, process, host, time, and notes about minima.
+std::string log_heading(int pid, const std::vector<std::string>& minima_notes);
 
 }  // namespace pi::hookit
 

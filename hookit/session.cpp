@@ -16,6 +16,7 @@
 #include "log_file.h"
 #include "logs.h"
 #include "messages.h"
+#include "minima.h"
 #include "names.h"
 #include "patch/events.h"
 #include "patch/patcher.h"
@@ -119,16 +120,13 @@ Status Session::begin() {
 Status Session::load_minima() {
   calibration_ = {};
   calibration_.on = options_.calibrate;
-  if (!options_.minima_file.empty()) {
-    auto minima = callflow::read_minima(options_.minima_file);
-    if (!minima) return minima.error();
-    calibration_.stored = std::move(*minima);
-  }
-  if (!options_.environment_file.empty()) {
-    auto minima = callflow::read_minima(options_.environment_file);
-    if (!minima) return minima.error();
-    calibration_.environmental = std::move(*minima);
-  }
+  auto loaded = callflow::load_minima(options_.minima_file, options_.environment_file,
+                                      callflow::processor_name());
+  if (!loaded) return loaded.error();
+  calibration_.stored = std::move(loaded->observed);
+  calibration_.environmental = std::move(loaded->environmental);
+  minima_notes_ = std::move(loaded->notes);
+  for (const std::string& note : minima_notes_) say(note);
   return {};
 }
 
@@ -243,6 +241,7 @@ Status Session::write(bool others_run) {
   if (!written) return written;
   if (options_.save_minima_file.empty()) return {};
   auto minima = callflow::observed_minima(snapshot, calibration_.stored);
+  minima.key = callflow::processor_name();
   return write_log(
       options_.save_minima_file,
       [&](const callflow::Sink& sink) { return sink(callflow::minima_text(minima)); },
@@ -253,8 +252,8 @@ Status Session::write_tree(const callflow::Snapshot& snapshot) {
   const Names names;
   const auto name_of = [&](uint64_t function) { return names.of(function); };
   const std::string path = log_name(options_, "rt", number_, pid_);
-  const callflow::ReportSettings settings = {log_heading(pid_), meter_.columns, options_.types,
-                                             options_.legend};
+  const callflow::ReportSettings settings = {log_heading(pid_, minima_notes_), meter_.columns,
+                                             options_.types, options_.legend};
   auto written = write_log(path, [&](const callflow::Sink& sink) {
     return callflow::log_rt(snapshot, settings, name_of, sink);
   });
@@ -274,7 +273,7 @@ Status Session::write_events(const callflow::Snapshot& snapshot) {
   const Names names;
   const std::string path = log_name(options_, "gen", number_, pid_);
   const callflow::ReportSettings settings = {
-      log_heading(pid_), {}, options_.types, options_.legend};
+      log_heading(pid_, minima_notes_), {}, options_.types, options_.legend};
   const auto convert = [&](const std::string& name, auto format) -> Status {
     jprof::LogFile file;
     if (const auto created = file.open(name); !created) return created.error();

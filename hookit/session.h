@@ -5,7 +5,9 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <pi/result.h>
 #include <pi/unique_fd.h>
@@ -68,6 +70,7 @@ class Session {
   unsigned number_ = 1;  // of the next log
   jprof::ChosenMeter meter_;
   pi::callflow::Calibration calibration_;
+  std::vector<std::string> minima_notes_;  // why files of minima are not used
   UniqueFd events_;
 };
 

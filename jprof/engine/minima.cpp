@@ -10,6 +10,7 @@
 #include <optional>
 
 #include <pi/files.h>
+#include <pi/printable.h>
 
 namespace pi::callflow {
 namespace {
@@ -141,6 +142,34 @@ pi::Result<Minima> read_minima(const std::string& path) {
   if (!minima)
     return pi::Error{EINVAL, "'" + path + "' is no file of minima: " + minima.error().message};
   return minima;
+}
+
+pi::Result<LoadedMinima> load_minima(const std::string& observed, const std::string& environmental,
+                                     const std::string& key) {
+  LoadedMinima loaded;
+  const std::pair<const std::string&, Minima&> files[] = {{observed, loaded.observed},
+                                                          {environmental, loaded.environmental}};
+  for (const auto& [path, minima] : files) {
+    if (path.empty()) continue;
+    auto read = read_minima(path);
+    if (!read) return read.error();
+    if (read->key.empty() || read->key == key)
+      minima = std::move(*read);
+    else
+      loaded.notes.push_back("'" + path + "' is not used: its minima are of '" +
+                             pi::printable(read->key) + "', and this is '" + key + "'");
+  }
+  return loaded;
+}
+
+// From the kernel: where virtual machines do not intercept CPUID, it names what the host has.
+std::string processor_name() {
+  constexpr std::string_view label = "model name\t: ";
+  const auto text = pi::read_system_file("/proc/cpuinfo", 4096);
+  const size_t at = text ? text->find(label) : std::string::npos;
+  if (at == std::string::npos) return "unknown processor";
+  std::string_view rest = std::string_view(*text).substr(at + label.size());
+  return std::string(take_line(rest));
 }
 
 }  // namespace pi::callflow

@@ -6,7 +6,8 @@
 //   # pitrace call-flow minima 1
 //   key KEY
 //   METRIC BEFORE FIRST RUNNING SECOND AFTER MINIMUM COUNT
-// KEY, to the end of the line, is the caller's: a JVM, its options, the machine. Types are the
+// KEY, to the end of the line, says of which machine, and of which JVM with which options, the
+// minima are; without it they are of any. Types are the
 // letters of letter_of(), transitions En, Ex and XX (exit by exception). COUNT is the number of
 // differences that were observed; environmental minima have 0.
 #ifndef PI_CALLFLOW_MINIMA_H
@@ -18,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <pi/result.h>
 
@@ -56,6 +58,19 @@ std::string minima_text(const Minima& minima);
 
 // Reads a file. The error's code is an error number.
 pi::Result<Minima> read_minima(const std::string& path);
+
+// Two files, either of which may be empty: none. Minima of another key than this are left out; the
+// notes say so.
+struct LoadedMinima {
+  Minima observed;
+  Minima environmental;
+  std::vector<std::string> notes;
+};
+pi::Result<LoadedMinima> load_minima(const std::string& observed, const std::string& environmental,
+                                     const std::string& key);
+
+// The processor's name: the part of a key that the engine itself knows.
+std::string processor_name();
 
 }  // namespace pi::callflow
 

@@ -12,8 +12,10 @@
 
 #include <engine.h>
 #include <event_log.h>
+#include <minima.h>
 
 #include "jvm_facts.h"
+#include "jvm_flags.h"
 #include "jvmti_memory.h"
 #include "log_text.h"
 #include "messages.h"
@@ -100,15 +102,14 @@ Status CallFlow::make_environment() {
 Status CallFlow::load_minima() {
   // The events of the JVM cost so much more than what they measure that nothing is left of it.
   calibration_.on = options_.calibrate && !options_.method_events;
-  const std::pair<const std::string&, callflow::Minima&> files[] = {
-      {options_.minima_file, calibration_.stored},
-      {options_.environment_file, calibration_.environmental}};
-  for (const auto& [file, minima] : files) {
-    if (file.empty()) continue;
-    auto read = callflow::read_minima(file);
-    if (!read) return read.error();
-    minima = std::move(*read);
-  }
+  minima_key_ =
+      jvm_name(jvmti_) + "; " + code_generation_flags() + "; " + callflow::processor_name();
+  auto loaded = callflow::load_minima(options_.minima_file, options_.environment_file, minima_key_);
+  if (!loaded) return loaded.error();
+  calibration_.stored = std::move(loaded->observed);
+  calibration_.environmental = std::move(loaded->environmental);
+  minima_notes_ = std::move(loaded->notes);
+  for (const std::string& note : minima_notes_) say(note);
   return {};
 }
 

@@ -93,6 +93,8 @@ class CallFlow {
   InitialFrames initial_frames_;
   VirtualThreads virtual_threads_;
   pi::callflow::Calibration calibration_;
+  std::string minima_key_;                 // of this JVM on this machine
+  std::vector<std::string> minima_notes_;  // why files of minima are not used
   bool mounts_ = false;  // the JVM has virtual threads
   std::atomic<uint64_t> mount_count_ = 0;
   std::mutex mutex_;

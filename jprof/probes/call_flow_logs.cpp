@@ -80,6 +80,7 @@ std::string CallFlow::heading() {
     text +=
         " Calls of other code :: '" + logs_.unrecorded().path() + "' lists what has no probes\n";
   if (!metrics_note_.empty()) text += " Metrics :: " + metrics_note_ + "\n";
+  for (const std::string& note : minima_notes_) text += " Minima :: " + note + "\n";
   if (mount_count_ > 0)
     text += " Virtual threads :: their calls are not recorded; they were mounted " +
             std::to_string(mount_count_) + " times\n";
@@ -88,7 +89,8 @@ std::string CallFlow::heading() {
 
 Status CallFlow::save_minima(const callflow::Snapshot& snapshot) const {
   if (options_.save_minima_file.empty()) return {};
-  const auto minima = callflow::observed_minima(snapshot, calibration_.stored, calibration_.learns);
+  auto minima = callflow::observed_minima(snapshot, calibration_.stored, calibration_.learns);
+  minima.key = minima_key_;
   return write_file(
       options_.save_minima_file,
       [&](const callflow::Sink& sink) { return sink(callflow::minima_text(minima)); },

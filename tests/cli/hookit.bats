@@ -172,6 +172,10 @@ rows() {
     JPROFOPTS=nopidx,raw_cycles,minima=minima "$hooked" tree 1000 || true
     # A minimum of 1 leaves nothing to subtract.
     awk '$1 == "RAW_CYCLES" && $2 $3 $4 $5 $6 == "FEnFExF" { good = $8 == 1 && $11 == 0 } END { exit !good }' log-rt.1
+    # Of another processor.
+    sed -i 's/^key .*/key another processor/' minima
+    JPROFOPTS=nopidx,raw_cycles,minima=minima "$hooked" tree 1000 2>errors || true
+    grep -q "^hookit: 'minima' is not used: its minima are of 'another processor', and this is '" errors
     echo damaged >minima
     JPROFOPTS=nopidx,raw_cycles,minima=minima run -3 "$hooked" tree 1
     [[ $output == "hookit: 'minima' is no file of minima: the first line is not"* ]]

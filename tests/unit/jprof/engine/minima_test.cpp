@@ -3,6 +3,11 @@
 #include "minima.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include <pi/printable.h>
 
 namespace pi::callflow {
 namespace {
@@ -73,6 +78,51 @@ TEST(Minima, AnInvalidLineIsReportedWithItsNumber) {
   }
   EXPECT_FALSE(parse_minima(""));
   EXPECT_FALSE(parse_minima("key x\n"));
+}
+
+class MinimaFiles : public ::testing::Test {
+ protected:
+  MinimaFiles() { observed_.key = "a processor"; }
+  ~MinimaFiles() override { (void)::unlink(path_.c_str()); }
+
+  std::string store() {
+    std::ofstream(path_) << minima_text(observed_);
+    return path_;
+  }
+
+  Minima observed_{"", {{{"PTT_INSTS", index_of(leaf)}, {59, 1000}}}};
+
+ private:
+  const std::string path_ = ::testing::TempDir() + "minima" + std::to_string(::getpid());
+};
+
+TEST_F(MinimaFiles, MinimaOfTheSameKeyAndOfNoneAreLoaded) {
+  for (const char* key : {"", "a processor"}) {
+    observed_.key = key;
+    const auto loaded = load_minima(store(), store(), "a processor");
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    EXPECT_EQ(loaded->observed.values.size(), 1u);
+    EXPECT_EQ(loaded->environmental.values.size(), 1u);
+    EXPECT_TRUE(loaded->notes.empty());
+  }
+}
+
+TEST_F(MinimaFiles, MinimaOfAnotherKeyAreLeftOutAndTheNoteHasBothKeys) {
+  observed_.key = "another\tprocessor";
+  const auto loaded = load_minima("", store(), "a processor");
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_TRUE(loaded->environmental.values.empty());
+  ASSERT_EQ(loaded->notes.size(), 1u);
+  EXPECT_NE(loaded->notes[0].find("a processor"), std::string::npos);
+  EXPECT_NE(loaded->notes[0].find(pi::printable(observed_.key)), std::string::npos);
+}
+
+TEST(Minima, TheProcessorHasTheNameThatLinuxShows) {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line) && !line.starts_with("model name")) {
+  }
+  EXPECT_NE(line.find(processor_name()), std::string::npos) << line;
 }
 
 TEST(Minima, AFileThatDoesNotExistIsReported) {
