@@ -95,7 +95,7 @@ class CallFlow {
   pi::callflow::Calibration calibration_;
   std::string minima_key_;                 // of this JVM on this machine
   std::vector<std::string> minima_notes_;  // why files of minima are not used
-  bool mounts_ = false;  // the JVM has virtual threads
+  bool mounts_ = false;                    // the JVM has virtual threads
   std::atomic<uint64_t> mount_count_ = 0;
   std::mutex mutex_;
   std::map<uint32_t, std::string> ended_threads_;  // names by kernel id
