@@ -12,8 +12,8 @@ setup() {
 packages_of() {
     local list pattern
     for list in debian/*.install; do
-        # debian/rules leaves this one out of the package pitrace.
-        [ "$list $1" != "debian/pitrace.install usr/share/man/man7/jprof.7" ] || continue
+        # debian/rules leaves these out of the package pitrace.
+        if [[ $list == debian/pitrace.install && $1 == usr/share/@(man/man7/jprof.7|java/JPerf.jar) ]]; then continue; fi
         while read -r pattern _; do
             # shellcheck disable=SC2053 # it is a pattern
             if [[ $1 == $pattern || $1 == $pattern/* ]]; then
@@ -29,7 +29,7 @@ packages_of() {
     DESTDIR='' cmake --install "$BUILD_DIR" --prefix "$BATS_TEST_TMPDIR/usr" >/dev/null
     # Debian's folders of libraries.
     (cd "$BATS_TEST_TMPDIR" && find usr -type f -o -type l) |
-        sed -E 's,^usr/lib/(x86_64-linux-gnu/)?,usr/lib/x86_64-linux-gnu/,; s,/libjprof,/jni&,' >"$BATS_TEST_TMPDIR/files"
+        sed -E 's,^usr/lib/(x86_64-linux-gnu/)?,usr/lib/x86_64-linux-gnu/,; s,/libj(prof|perf)\.,/jni&,' >"$BATS_TEST_TMPDIR/files"
     [ "$(wc -l <"$BATS_TEST_TMPDIR/files")" -gt 60 ]
     while read -r file; do
         packages=$(packages_of "$file")
@@ -38,11 +38,11 @@ packages_of() {
             return 1
         }
     done <"$BATS_TEST_TMPDIR/files"
-    # Without a JDK there is no agent.
+    # Without a JDK there is nothing for Java.
     for list in debian/*.install; do
         while read -r pattern _; do
             case $pattern in
-            usr/*) [[ $pattern == *jprof* ]] || grep -qE "^${pattern//\*/.*}(/|\$)" "$BATS_TEST_TMPDIR/files" ;;
+            usr/*) [[ $pattern == *jprof* || $pattern == *[jJ][pP]erf* ]] || grep -qE "^${pattern//\*/.*}(/|\$)" "$BATS_TEST_TMPDIR/files" ;;
             *) [ -e "$pattern" ] ;;
             esac || {
                 echo "$list: no file is selected by $pattern"

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Conversions between Java values and those of C++, and exceptions.
+#include "java_values.h"
+
+#include <perfutil.h>
+
+namespace pi::jperf {
+
+void raise(JNIEnv* env, int code, const std::string& message) {
+  if (env->ExceptionCheck()) return;
+  const jclass type = env->FindClass("jperf/PerfException");
+  if (!type) return;
+  const jmethodID create = env->GetMethodID(type, "<init>", "(ILjava/lang/String;)V");
+  const jstring text = create ? env->NewStringUTF(message.c_str()) : nullptr;
+  if (!text) return;
+  const jobject exception = env->NewObject(type, create, jint{code}, text);
+  if (exception) (void)env->Throw(static_cast<jthrowable>(exception));
+}
+
+bool check(JNIEnv* env, int rc) {
+  if (rc >= PU_SUCCESS) return true;
+  const char* text = PiErrorText();
+  raise(env, rc, *text ? text : RcToString(rc));
+  return false;
+}
+
+std::optional<std::string> text_of(JNIEnv* env, jstring text) {
+  if (!text) return std::nullopt;
+  const char* bytes = env->GetStringUTFChars(text, nullptr);
+  if (!bytes) return std::nullopt;
+  std::string copy = bytes;
+  env->ReleaseStringUTFChars(text, bytes);
+  return copy;
+}
+
+jlongArray array_of(JNIEnv* env, std::span<const jlong> values) {
+  const auto size = static_cast<jsize>(values.size());
+  const jlongArray array = env->NewLongArray(size);
+  if (array) env->SetLongArrayRegion(array, 0, size, values.data());
+  return array;
+}
+
+jobjectArray array_of(JNIEnv* env, const std::vector<std::string>& texts) {
+  const jclass type = env->FindClass("java/lang/String");
+  const jobjectArray array =
+      type ? env->NewObjectArray(static_cast<jsize>(texts.size()), type, nullptr) : nullptr;
+  for (size_t i = 0; array && i < texts.size(); ++i) {
+    const jstring text = env->NewStringUTF(texts[i].c_str());
+    if (!text) return nullptr;
+    env->SetObjectArrayElement(array, static_cast<jsize>(i), text);
+    env->DeleteLocalRef(text);
+  }
+  return array;
+}
+
+}  // namespace pi::jperf
