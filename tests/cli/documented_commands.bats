@@ -66,6 +66,7 @@ setup() {
     [ ! -s wide ] || { cat wide && false; }
 }
 
+# bats test_tags=long
 @test "the commands of manuals, help texts and docs work as printed" {
     [ "$(id -u)" -eq 0 ] || skip "needs root for a process id and a /tmp of its own"
     [ "$("$BUILD_DIR/bin/swtrace" check --json | jq .perf_system_works)" = true ] || skip "needs perf_event_open for the whole system"

@@ -78,6 +78,7 @@ setup_file() {
     promised the-counters-are-in-use after-a-kill-no-process-uses-the-counters
 }
 
+# bats test_tags=long
 @test "cpi counts a command's instructions within 0.5 percent, timer interrupts included" {
     cd "$SOURCE_DIR"
     local kernel rounds
@@ -107,6 +108,7 @@ END
     done
 }
 
+# bats test_tags=long
 @test "in a locked-down kernel msr reads registers and refuses to write them" {
     cd "$SOURCE_DIR"
     local name

@@ -40,6 +40,7 @@ as_written() {
 # in_trace MAJOR: prints post.show's lines of that major, from the major on, without the time.
 in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 = ""; $0 = $0; $1 = $1; print }' post.show; }
 
+# bats test_tags=lab:long
 @test "hooks of many threads and signal handlers are all stored or counted as lost" {
   start -s 32
   hooker -w -n 20000 -t 3 -s -f >w1 &
@@ -125,6 +126,7 @@ in_trace() { awk -v major="$1" '$1 == "****" && $4 == major { $1 = $2 = $3 = $6 
   [ "$(awk '{ print $1 }' seen)" -gt 300 ]
 }
 
+# bats test_tags=lab:long
 @test "a process whose recorder was killed writes to the next recorder" {
   start -s 8
   hooker -w -t 2 -x -u 1000 >ready &
