@@ -137,7 +137,7 @@ END
   diff <(tail -n +2 plain) <(tail -n +2 compact)
   post -r "$trace" -arc -cp
   [ "$(figure Instructions)" = "$instructions" ]
-  ! grep -q '^ .*<plt>:.*/flows ' <(grep -v SYSCALL arc | awk '$3 != 1')
+  run ! grep -q '^ .*<plt>:.*/flows ' <(grep -v SYSCALL arc | awk '$3 != 1')
 }
 
 @test "-ss shows the instructions that objdump shows" {

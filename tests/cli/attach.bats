@@ -178,7 +178,8 @@ is_clean() {
   mkfifo "/tmp/.attach_pid$quiet"
   follow 1 1
   [[ $output == *"does not answer"* ]]
-  [ -p "/tmp/.attach_pid$quiet" ] && [ ! -e "$public/home/.attach_pid$quiet" ]
+  [ -p "/tmp/.attach_pid$quiet" ]
+  [ ! -e "$public/home/.attach_pid$quiet" ]
   is_clean
 }
 
@@ -255,7 +256,7 @@ attempt() {
   hostile swap-log
   for _ in {1..6}; do
     follow 0
-    ! grep -r "super-user" "$out"
+    run ! grep -r "super-user" "$out"
     rm -f "$out"/log-*
     [ -z "$(ls -A "$out")" ]
   done

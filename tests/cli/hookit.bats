@@ -205,7 +205,8 @@ rows() {
     done
     # What hookit does not have is off.
     JPROFOPTS=nopidx,noscs,notprof run -3 "$hooked" tree 1
-    [ -z "$output" ] && [ -e log-rt.1 ]
+    [ -z "$output" ]
+    [ -e log-rt.1 ]
 }
 
 @test "logs have their names from the options; an old one is kept" {

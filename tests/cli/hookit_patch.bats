@@ -23,7 +23,9 @@ as_before() {
     JPROFOPTS=nopidx,logprefix=clock,ptt_cycles "$cases" "$@" 2>/dev/null | diff expected -
     JPROFOPTS=nopidx,logprefix=cycles,raw_cycles "$cases" "$@" | diff expected -
     "$cases" "$@" | diff expected -
-    [ -s expected ] && [ -s clock-rt.1 ] && [ -s cycles-rt.1 ]
+    [ -s expected ]
+    [ -s clock-rt.1 ]
+    [ -s cycles-rt.1 ]
 }
 
 @test "patched functions give the trees of instrumented ones" {
@@ -182,7 +184,8 @@ END
 
 @test "without HOOKIT_PROFILING=on no instruction is changed" {
     HOOKIT_PROFILING=off run -3 "$patched" tree 10
-    [ -z "$output" ] && [ -z "$(ls)" ]
+    [ -z "$output" ]
+    [ -z "$(ls)" ]
     cat >looks.c <<'END'
 #include <stdio.h>
 __attribute__((noinline)) void function(void) { __asm__ volatile(""); }

@@ -251,7 +251,8 @@ threads_of_jvm() {
 
 @test "after loading and detaching twenty times no thread, no file and no event is left" {
   steady
-  [ "$(attach tprof)" = 0 ] && [ "$(attach detach)" = 0 ]
+  [ "$(attach tprof)" = 0 ]
+  [ "$(attach detach)" = 0 ]
   threads=$(entries "/proc/$jvm/task") files=$(entries "/proc/$jvm/fd")
   java -cp "$classes" Attach "$jvm" "$agent" 19 jita2n,threadinfo detach
   [ "$(entries "/proc/$jvm/fd")" -le "$files" ]

@@ -262,7 +262,7 @@ fits() {
   grep -q 'lossy.json lacks what was lost: 7 nodes' why
   for words in log-rt.1 /dev/null missing.json '--by page log-rt.1.json' 'log-rt.1.json more.json' '--diff more.json'; do
     # shellcheck disable=SC2086 # several words
-    ! logrt $words >out 2>why
-    [ -s why ] && [ ! -s out ]
+    if logrt $words >out 2>why; then return 1; fi
+    [[ -s why && ! -s out ]]
   done
 }

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The shared library from outside: its exports, and use from C and C++ programs.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
     library="$BUILD_DIR/lib/libperfutil.so"
     include="$SOURCE_DIR/libperfutil/include"
@@ -76,7 +78,7 @@ _Static_assert(PITRACE_INNER_PID == 0 && PITRACE_INNER_TID == 1 && PITRACE_INNER
     echo '#include <perfutil.hpp>
 int main() { const pi::ITraceRegion region; return region ? 0 : region.rc(); }' >use.cpp
     "${CXX:-c++}" -std=c++20 -O2 -Wall -Wextra -Wpedantic -Werror "${include_options[@]}" -c use.cpp -o use.o
-    ! readelf -rW use.o | grep -E 'PLT32 .*ITraceO'
+    run ! grep -E 'PLT32 .*ITraceO' <(readelf -rW use.o)
     readelf -rW use.o | grep -qE 'GOTPCREL.* ITraceOff'
 }
 
@@ -163,10 +165,10 @@ install_libraries() {
     cmake -S "$SOURCE_DIR/examples" -B build -DCMAKE_PREFIX_PATH="$PWD/installed" -DCMAKE_BUILD_TYPE=Debug >log 2>&1 ||
         { cat log && false; }
     cmake --build build --target example_hooks_cpp example_symbols_c >log 2>&1 || { cat log && false; }
-    ! readelf -d build/examples/example_hooks_cpp | grep -F "$BUILD_DIR"
+    run ! grep -F "$BUILD_DIR" <(readelf -d build/examples/example_hooks_cpp)
     build/examples/example_hooks_cpp >printed
     [ "$(wc -l <printed)" -eq 1600 ]
-    ! grep -v '^71/' printed
+    run ! grep -v '^71/' printed
     build/examples/example_symbols_c | grep -E '^find_me of '
 }
 

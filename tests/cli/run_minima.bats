@@ -18,7 +18,8 @@ setup() {
     run --separate-stderr "$BUILD_DIR/bin/run.minima" --source=perf -m PTT_INSTS -m RAW_CYCLES -o serial.minima -- java -XX:+UseSerialGC
     [ "$status" -eq 0 ] || { echo "$stderr" && false; }
     [ -z "$output" ]
-    [ "$(cat victim)" = kept ] && [ ! -L serial.minima ]
+    [ "$(cat victim)" = kept ]
+    [ ! -L serial.minima ]
     grep -q '^#   En-j ' serial.minima
     # Of two kinds of methods, j and J: two metrics, each with 28 sequences. All entries follow a call in the trainer, and a leaf
     # executes the same between all events.
@@ -30,7 +31,7 @@ setup() {
     java -XX:+UseSerialGC "-agentpath:$BUILD_DIR/lib/libjprof.so=calltree,start,metrics=raw_cycles,nopidx,envminima=serial.minima" -version 2>errors
     ! grep -q 'No call flow' errors || { cat errors && false; }
     grep -q 'Calibration ::' log-rt.1
-    ! grep -E 'is not used|Minima ::' errors log-rt.1
+    run ! grep -E 'is not used|Minima ::' errors log-rt.1
     # With another collector, whose compiled code is different.
     rm log-rt.1
     java -XX:+UseParallelGC "-agentpath:$BUILD_DIR/lib/libjprof.so=calltree,start,metrics=raw_cycles,nopidx,envminima=serial.minima" -version 2>errors

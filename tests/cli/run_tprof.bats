@@ -252,7 +252,7 @@ on_terminal() {
 # page_fits COLUMNS: prints the lines of the page in screen that are wider. The command to be copied
 # has one line on a terminal of any width.
 page_fits() {
-    ! sed -n '/^bash:/,$p' screen | grep -v 'post top ' | awk -v most="$1" 'length > most' | grep .
+    [ -z "$(sed -n '/^bash:/,$p' screen | grep -v 'post top ' | awk -v most="$1" 'length > most')" ]
 }
 
 @test "on a terminal the page has its width, colours unless NO_COLOR is set, and the title shows the progress of the trace" {

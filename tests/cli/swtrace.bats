@@ -322,7 +322,7 @@ Try swtrace --help." ]
             is_running "$pid" || break
             sleep 0.1
         done
-        ! is_running "$pid"
+        run ! is_running "$pid"
         [ ! -e "$PITRACE_SOCKET" ]
     done
 }

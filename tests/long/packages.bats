@@ -100,7 +100,7 @@ use_bare() {
     # No library of another directory, and none missing.
     in_root "$bare" -- sh -c 'ldd /usr/bin/swtrace /usr/bin/post /usr/lib/*/jni/libjprof.so; ! readelf -d /usr/bin/swtrace 2>/dev/null | grep RUNPATH' |
         tee "$BATS_TEST_TMPDIR/ldd"
-    ! grep -E 'not found|local' "$BATS_TEST_TMPDIR/ldd"
+    run ! grep -E 'not found|local' "$BATS_TEST_TMPDIR/ldd"
 }
 
 profile_bare() {
@@ -196,7 +196,7 @@ modules() {
         [[ $(awk '$1 == "vermagic:" { print $2 }' "$BATS_TEST_TMPDIR/modinfo") == "$kernel" ]]
         grep -E '^signer: +DKMS' "$BATS_TEST_TMPDIR/modinfo"
     done
-    ! grep '^pitrace/' "$BATS_TEST_TMPDIR/status" | grep -vF "pitrace/$1,"
+    [ -z "$(grep '^pitrace/' "$BATS_TEST_TMPDIR/status" | grep -vF "pitrace/$1,")" ]
 }
 
 install_and_upgrade() {

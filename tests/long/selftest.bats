@@ -199,5 +199,6 @@ END
     [ "${#lines[@]}" -eq 9 ]
     # The same small constant nine times: only the loop was counted.
     [ "$(printf '%s\n' "${lines[@]}" | sort -u | wc -l)" -eq 1 ]
-    [ "${lines[0]}" -ge 0 ] && [ "${lines[0]}" -le 20 ]
+    [ "${lines[0]}" -ge 0 ]
+    [ "${lines[0]}" -le 20 ]
 }
