@@ -195,10 +195,11 @@ one_linker() { sed -E 's/(java.lang.invoke.MethodHandle)\.(invokeBasic|linkTo[A-
   [ ! -e log-jtnm ]
 }
 
-# threads_of_jvm: "TID NAME" of the JVM's Java threads, from the JVM itself, without those that it hides from agents.
+# threads_of_jvm: "TID NAME" of the JVM's Java threads, from the JVM itself, without those that it hides from agents. The id is
+# hexadecimal up to JDK 20.
 threads_of_jvm() {
   jcmd "$jvm" Thread.print | grep -E '^".*" #[0-9]+ ' | grep -vE '^"(Attach Listener|Service Thread|Monitor Deflation Thread|Sweeper thread|C[12] CompilerThread[0-9]+)"' |
-    sed -E 's/^"(.*)" #[0-9]+ .* nid=0x([0-9a-f]+) .*/\2 \1/' | gawk '{ tid = $1; sub(/^[^ ]* /, ""); gsub(/[ "]/, "_")
+    sed -E 's/^"(.*)" #[0-9]+ .* nid=((0x)?[0-9a-f]+) .*/\2 \1/' | gawk '{ tid = sprintf("%x", strtonum($1)); sub(/^[^ ]* /, ""); gsub(/[ "]/, "_")
       print tid, $0 == "" || $0 == tid ? "_" : $0 }' | sort
 }
 

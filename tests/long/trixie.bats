@@ -7,9 +7,14 @@ bats_require_minimum_version 1.5.0
 setup_file() {
   [ "$(id -u)" -eq 0 ] || skip "needs root, for debootstrap and chroot"
   root=${PITRACE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pitrace}/roots/trixie
-  builds=${TRIXIE_BUILDS:-$BATS_FILE_TMPDIR} # a folder that is kept saves the builds of the next run
-  export root builds
+  # A copy of the sources, whose build folder belongs to the root's compiler: the scripts use that folder too.
+  work=${TRIXIE_BUILDS:-$BATS_FILE_TMPDIR} # a folder that is kept saves the builds of the next run
+  source=$work/source
+  export root work source
   "$SOURCE_DIR/scripts/install-deps" fresh
+  mkdir -p "$source"
+  cd "$work" || return
+  (cd "$SOURCE_DIR" && git ls-files -z --cached --others --exclude-standard | tar --null -T - -cf - .git) | tar -C "$source" -xf -
   if [ ! -e "$root" ]; then
     # shellcheck source=tests/support/debian_root.bash
     source "$SOURCE_DIR/tests/support/debian_root.bash"
@@ -18,7 +23,7 @@ setup_file() {
     mv "$root.new" "$root"
   fi
   # The release's own package of Java is JDK 21.
-  in_root 21 "$SOURCE_DIR/scripts/install-deps" build module lab test java
+  in_root 21 "$source/scripts/install-deps" build module lab test java
   in_root 21 env DEBIAN_FRONTEND=noninteractive apt-get -qq install --no-install-recommends openjdk-25-jdk-headless >&2 </dev/null
 }
 
@@ -33,30 +38,40 @@ in_root() {
   local jdk=$1
   shift
   env -i HOME=/root TERM=dumb LC_ALL=C.UTF-8 DEBUGINFOD_URLS= PITRACE_WERROR=1 ${http_proxy:+http_proxy="$http_proxy"} \
-    SOURCE_DIR="$SOURCE_DIR" BATS_TEST_TMPDIR="${BATS_TEST_TMPDIR:-}" \
+    SOURCE_DIR="$source" BATS_TEST_TMPDIR="${BATS_TEST_TMPDIR:-}" \
     PATH="/usr/lib/jvm/java-$jdk-openjdk-amd64/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" \
-    "$SOURCE_DIR/scripts/lab.d/in-root" "$root" /sys "$SOURCE_DIR" "$BATS_RUN_TMPDIR" "$builds" -- "$@"
+    "$SOURCE_DIR/scripts/lab.d/in-root" "$root" /sys "$BATS_RUN_TMPDIR" "$work" -- "$@"
 }
 
-# build_and_test NAME LABELS OPTION...: builds everything in the folder NAME with these options of cmake, with warnings as errors,
-# and runs the tests of these labels (a regular expression).
-build_and_test() {
-  local name=$1 labels=$2
-  shift 2
-  (cd "$SOURCE_DIR" && in_root 21 cmake --preset dev -B "$builds/$name" "$@") >configure.log 2>&1 || { cat configure.log; return 1; }
-  in_root 21 grep -q '^PITRACE_WERROR:BOOL=ON' "$builds/$name/CMakeCache.txt"
-  in_root 21 cmake --build "$builds/$name" >build.log 2>&1 || { tail -n 50 build.log; return 1; }
-  in_root 21 ctest --test-dir "$builds/$name" --output-on-failure --no-tests=error -j 2 -L "$labels"
+# build DIRECTORY OPTION...: builds everything there with these options of cmake, with warnings as errors.
+build() {
+  local directory=$1
+  shift
+  (cd "$source" && in_root 21 cmake --preset dev -B "$directory" "$@") >configure.log 2>&1 || { cat configure.log; return 1; }
+  in_root 21 grep -q '^PITRACE_WERROR:BOOL=ON' "$directory/CMakeCache.txt"
+  in_root 21 cmake --build "$directory" >build.log 2>&1 || { tail -n 50 build.log; return 1; }
 }
 
-@test "g++ 14 builds everything without a warning; unit, golden and command-line tests pass with JDK 21" {
-  build_and_test gcc '^(unit|golden|cli)$'
-  in_root 21 cmake --install "$builds/gcc" --prefix "$builds/gcc/stage" >/dev/null
+# tests DIRECTORY LABELS: runs the unit tests, and those of CTest with these labels (a regular expression).
+tests() {
+  # shellcheck disable=SC2016 # the inner shell expands it
+  in_root 21 sh -c 'for program in "$0"/tests/*_test; do "$program" --gtest_brief=1 || failed=1; done; [ -z "${failed-}" ]' "$1"
+  in_root 21 ctest --test-dir "$1" --output-on-failure --no-tests=error -j 4 -L "$2"
+}
+
+@test "g++ 14 builds everything without a warning" {
+  build "$source/build"
+  in_root 21 cmake --install "$source/build" --prefix "$source/build/stage" >/dev/null
+}
+
+@test "unit, golden and command-line tests pass with JDK 21" {
+  tests "$source/build" '^(golden|cli)$'
 }
 
 @test "clang 19 builds everything without a warning; unit and golden tests pass" {
   in_root 21 clang --version | grep -q 'version 19\.'
-  build_and_test clang '^(unit|golden)$' -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++
+  build "$work/clang" -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++
+  tests "$work/clang" '^golden$'
 }
 
 # host_tests JDK NAME...: accuracy tests with that version of Java.
@@ -64,7 +79,7 @@ host_tests() {
   local jdk=$1 regex
   shift
   regex=$(IFS='|' && echo "$*")
-  in_root "$jdk" ctest --test-dir "$builds/gcc" --output-on-failure --no-tests=error -j 1 -R "^(stage|host/($regex))\$"
+  in_root "$jdk" ctest --test-dir "$source/build" --output-on-failure --no-tests=error -j 1 -R "^(stage|host/($regex))\$"
 }
 
 @test "JDK 21: names of methods and threads, attaching, and HotSpot's own probes" {
@@ -74,20 +89,20 @@ host_tests() {
 
 @test "JDK 25: names of methods and threads, attaching, and HotSpot's own probes" {
   in_root 25 java -version 2>&1 | grep -q '"25\.'
-  in_root 25 ctest --test-dir "$builds/gcc" --output-on-failure --no-tests=error -R '^cli/(jprof|attach|jprof_calls|rtdriver)$'
+  in_root 25 ctest --test-dir "$source/build" --output-on-failure --no-tests=error -R '^cli/(jprof|attach|jprof_calls|rtdriver)$'
   host_tests 25 java java_agent java_truth
 }
 
 @test "JDK 21 and 25: calls of programs that are hard for probes" {
   local jdk
-  for jdk in 21 25; do in_root "$jdk" ctest --test-dir "$builds/gcc" --output-on-failure --no-tests=error -R '^long/jprof$'; done
+  for jdk in 21 25; do in_root "$jdk" ctest --test-dir "$source/build" --output-on-failure --no-tests=error -R '^long/jprof$'; done
 }
 
 # profile JDK DIRECTORY JAVA-ARGUMENT...
 profile() {
   local jdk=$1 directory=$2
   shift 2
-  in_root "$jdk" "$builds/gcc/stage/bin/run.tprof" --source=perf -c 2000 -b 64 -o "$PWD/$directory" --lines=0 \
+  in_root "$jdk" "$source/build/stage/bin/run.tprof" --source=perf -c 2000 -b 64 -o "$PWD/$directory" --lines=0 \
     --post='-clip 0' -- java "$@"
 }
 
