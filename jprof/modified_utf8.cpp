@@ -71,7 +71,38 @@ uint32_t join_halves(uint32_t high, std::string_view& text) {
   return 0x10000 + ((high - 0xd800) << 10) + (*low - 0xdc00);
 }
 
+// Removes a character of four bytes from the front of the text; nothing if it begins with none.
+std::optional<uint32_t> take_long_character(std::string_view& text) {
+  if ((bits_of(text[0]) & 0xf8) != 0xf0) return std::nullopt;
+  uint32_t code = bits_of(text[0]) & 0x07;
+  for (size_t i = 1; i < 4; ++i) {
+    if (!continues(text, i)) return std::nullopt;
+    code = code << 6 | (bits_of(text[i]) & 0x3f);
+  }
+  if (code < 0x10000 || code > 0x10ffff) return std::nullopt;
+  text.remove_prefix(4);
+  return code;
+}
+
 }  // namespace
+
+std::string modified_utf8(std::string_view plain) {
+  std::string modified;
+  modified.reserve(plain.size());
+  while (!plain.empty()) {
+    if (const auto code = take_long_character(plain)) {
+      append_character(modified, 0xd800 + ((*code - 0x10000) >> 10));
+      append_character(modified, 0xdc00 + ((*code - 0x10000) & 0x3ff));
+      continue;
+    }
+    const uint32_t unit = take_unit(plain).value_or(replacement);
+    if (unit == 0)
+      modified += std::string_view("\xc0\x80", 2);
+    else
+      append_character(modified, is_high_half(unit) || is_low_half(unit) ? replacement : unit);
+  }
+  return modified;
+}
 
 std::string plain_utf8(std::string_view modified) {
   std::string plain;

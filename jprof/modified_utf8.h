@@ -12,6 +12,9 @@ namespace pi::jprof {
 // bytes each. Half a character, and invalid UTF-8, becomes U+FFFD.
 std::string plain_utf8(std::string_view modified);
 
+// The reverse; invalid UTF-8 becomes U+FFFD.
+std::string modified_utf8(std::string_view plain);
+
 }  // namespace pi::jprof
 
 #endif  // PI_JPROF_MODIFIED_UTF8_H

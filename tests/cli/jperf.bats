@@ -47,6 +47,9 @@ needs_no_module() {
     grep -qx 'stored true' printed
     grep -qE '^major -87 Applications may not' printed
     [ "$(grep -cE '^(ints|long) -208 ' printed)" -eq 2 ]
+    # Names of any characters arrive as they are, in both directions.
+    grep -q '^nul -87 .*NUL' printed
+    grep -q "^emoji -219 There is no event '😀'" printed
 }
 
 @test "PTT counts regions of each thread, and refuses wrong use" {

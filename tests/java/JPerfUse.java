@@ -195,6 +195,8 @@ public final class JPerfUse {
                 System.out.println("stored " + Hooks.write(0x70, 1, 2));
                 refused("major", () -> Hooks.write(0x10, 1, 2));
                 refused("ints", () -> Hooks.write(0x70, 1, new int[127]));
+                refused("nul", () -> Ptt.begin("CYC\0LES"));
+                refused("emoji", () -> Ptt.begin("\ud83d\ude00"));
                 refused("long", () -> Hooks.write(0x70, 1, new int[0], "x".repeat(2049)));
                 break;
             case "command":

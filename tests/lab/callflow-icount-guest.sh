@@ -3,7 +3,9 @@
 # Guest part of callflow-icount.bats: C functions (callflow-icount-c-guest.sh), and calls of leaves in a Java virtual machine, measured
 # with and without calibration. Prints for Java a line "RUN TYPE METHOD CALLS BASE DELTA" for each leaf and type, and the line of the
 # report about calibration. With -Xbatch also "trace METHOD INSTRUCTIONS" for each leaf: what a call executes without probes, counted by
-# ITrace; and the run "minima", which uses environmental minima of run.minima.
+# ITrace; the run "minima", which uses environmental minima of run.minima; and for each pair of successive events of Trees
+# "events RUN EVENT EVENT COST SHARE", its most frequent cost and the percentage of pairs that have it, of the run "gen", log-gen with
+# probes, and of "arc", the trace without; "tree RUN COST" for the mean cost of a call of Trees.tree with all that it calls.
 # Usage: callflow-icount-guest.sh BUILD-FOLDER ROUNDS JVM-OPTION...
 set -eu
 
@@ -41,17 +43,51 @@ export PATH=$build/bin:$PATH HOME=$LAB_OUT
 "$build/stage/bin/run.minima" --source=driver --no-install -m RAW_CYCLES -o minima -- java -XX:+UseSerialGC
 measure minima calibrate,envminima=minima
 
-# The leaves without probes, in a process that runs on.
-java "${jvm[@]}" -agentpath:"$build/lib/libjprof.so=itrace" -cp "$build/tests/java" Leaves 2000000000 >/dev/null &
-leaves=$!
-until grep -q 'Leaves.add' log-jita2n_$leaves 2>/dev/null; do sleep 1; done
-sleep 10
-swtrace init -s 16 && swtrace it_install -i -user && swtrace it_enable $leaves && swtrace on && swtrace it_on
-sleep 1
-swtrace it_off && swtrace off && swtrace get swtrace.nrm2 && swtrace free
-kill -KILL $leaves
-post -r swtrace.nrm2 -arc >/dev/null
+# follow PROGRAM METHOD: runs a program of the tests without probes, for ever, and writes the arc of a second of it, when the method has
+# been compiled for some time.
+follow() {
+    java "${jvm[@]}" -agentpath:"$build/lib/libjprof.so=itrace" -cp "$build/tests/java" "$1" 2000000000 >/dev/null &
+    local process=$!
+    until grep -q "$1.$2" log-jita2n_$process 2>/dev/null; do sleep 1; done
+    sleep 10
+    swtrace init -s 16 && swtrace it_install -i -user && swtrace it_enable $process && swtrace on && swtrace it_on
+    sleep 1
+    swtrace it_off && swtrace off && swtrace get swtrace.nrm2 && swtrace free
+    kill -KILL $process
+    post -r swtrace.nrm2 -arc >/dev/null
+}
+
+follow Leaves add
 awk '$7 ~ /^Leaves\.(nothing|nothingEither|add)\(/ && $9 == "RETURN" {
         name = substr($7, 8); sub(/\(.*/, "", name)
         if (++seen[name, $4] > seen[name, most[name]]) most[name] = $4 }
     END { for (name in most) print "trace", name, most[name] }' arc
+
+# costs RUN <EVENTS: lines "EVENT COST", of one thread; an EVENT is > or < with a method, or - where the flow is not known.
+costs() {
+    awk -v run="$1" '
+        $1 == "-" { before = ""; depth = 0; next }
+        { if (before != "") { pair = before " " $1; n[pair]++; if (++seen[pair, $2] > seen[pair, most[pair]]) most[pair] = $2 }
+          before = $1
+          if (depth) all += $2
+          if ($1 == ">tree") { depth = 1; all = 0 } else if ($1 == "<tree" && depth) { sum += all; trees++; depth = 0 } }
+        END { for (pair in most) print "events", run, pair, most[pair], int(100 * seen[pair, most[pair]] / n[pair])
+              print "tree", run, trees ? sum / trees : 0, trees }'
+}
+
+java "${jvm[@]}" -agentpath:"$build/lib/libjprof.so=calltrace,start,metrics=raw_cycles,nopidx,logprefix=events,envminima=minima" \
+    -cp "$build/tests/java" Trees 30000 >/dev/null
+# The last thousand rounds, of twelve events each.
+awk '$2 ~ /^[<>]$/ && $3 ~ /:Trees\.(tree|branch|leaf)\(/ { name = substr($3, 9); sub(/\(.*/, "", name); print $2 name, $1 }' events-gen.1 |
+    tail -n 12000 | costs gen
+
+follow Trees leaf
+# A block ends with a call, whose event is the entry of the next block, or with a return. Other code is part of its caller, unless it is
+# of the virtual machine itself.
+awk '/^#/ { next }
+    $2 != "U" || $9 ~ /^-/ || $7 !~ /^Trees\.(main|tree|branch|leaf)\(/ { print "-"; calls = 0; cost = 0; next }
+    { name = substr($7, 7); sub(/\(.*/, "", name)
+      if (calls) { print ">" name, cost; cost = 0 }
+      cost += $4
+      calls = $3 == 1
+      if ($3 == 2) { print "<" name, cost; cost = 0 } }' arc | costs arc

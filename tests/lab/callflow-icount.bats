@@ -91,7 +91,7 @@ with_known() {
 
 # bats test_tags=long
 @test "a compiled method that does nothing costs less than two instructions; without calibration fifty times as much" {
-    run_guests 40000 -Xbatch -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Leaves.*
+    run_guests 40000 -Xbatch -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Leaves.* -XX:CompileCommand=dontinline,Trees.*
     holds '$1 == "calibrated" && $3 ~ /^nothing/ && $2 ~ /^[Jj]$/ { n++; if ($4 < 39000 || $5 > 2 * $4) bad = 1 }
         $1 == "raw" && $3 ~ /^nothing/ && $2 ~ /^[Jj]$/ { raw++; if ($5 < 50 * $4) bad = 1 }
         END { exit bad || n != 2 || raw != 2 }'
@@ -101,4 +101,18 @@ with_known() {
         $1 == "minima" && $2 ~ /^[Jj]$/ { base[$3] = $5 / $4 }
         END { for (name in base) { n++; d = base[name] - own[name]; if (own[name] < 5 || d > 1 || d < -1) bad = 1 }
               exit bad || n != 3 }'
+}
+
+# bats test_tags=long
+@test "log-gen agrees with an instruction trace event by event, and in sum within two percent" {
+    [ -s "$BATS_FILE_TMPDIR/${kernels[0]}" ] ||
+        run_guests 40000 -Xbatch -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Leaves.* -XX:CompileCommand=dontinline,Trees.*
+    # The same pairs of events. Compiled code keeps other values in registers when it calls probes: up to 3 instructions.
+    holds '$1 == "events" { cost[$2, $3 " " $4] = $5; pairs[$3 " " $4]; n[$2]++ }
+        END { for (pair in pairs) {
+                  d = cost["gen", pair] - cost["arc", pair]
+                  if (!(("gen", pair) in cost) || !(("arc", pair) in cost) || d > 3 || d < -3) { bad = 1; print "# " pair, cost["gen", pair], cost["arc", pair] } }
+              exit bad || n["gen"] != 8 || n["arc"] != 8 }'
+    holds '$1 == "tree" { tree[$2] = $3; trees[$2] = $4 }
+        END { d = tree["gen"] / tree["arc"] - 1; exit !(trees["gen"] > 900 && trees["arc"] > 50 && d < 0.02 && d > -0.02) }'
 }

@@ -52,7 +52,7 @@ jstring command(JNIEnv* env, jclass, jint pid, jstring text) {
   const auto words = text_of(env, text);
   if (env->ExceptionCheck()) return nullptr;
   const auto answer = send(static_cast<uint32_t>(pid == 0 ? ::getpid() : pid), words.value_or(""));
-  if (answer) return env->NewStringUTF(answer->c_str());
+  if (answer) return java_text(env, *answer);
   raise(env, answer.error().code, answer.error().message);
   return nullptr;
 }

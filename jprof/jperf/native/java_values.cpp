@@ -4,6 +4,8 @@
 
 #include <perfutil.h>
 
+#include "modified_utf8.h"
+
 namespace pi::jperf {
 
 void raise(JNIEnv* env, int code, const std::string& message) {
@@ -11,7 +13,7 @@ void raise(JNIEnv* env, int code, const std::string& message) {
   const jclass type = env->FindClass("jperf/PerfException");
   if (!type) return;
   const jmethodID create = env->GetMethodID(type, "<init>", "(ILjava/lang/String;)V");
-  const jstring text = create ? env->NewStringUTF(message.c_str()) : nullptr;
+  const jstring text = create ? java_text(env, message) : nullptr;
   if (!text) return;
   const jobject exception = env->NewObject(type, create, jint{code}, text);
   if (exception) (void)env->Throw(static_cast<jthrowable>(exception));
@@ -28,9 +30,15 @@ std::optional<std::string> text_of(JNIEnv* env, jstring text) {
   if (!text) return std::nullopt;
   const char* bytes = env->GetStringUTFChars(text, nullptr);
   if (!bytes) return std::nullopt;
-  std::string copy = bytes;
+  std::string copy = jprof::plain_utf8(bytes);
   env->ReleaseStringUTFChars(text, bytes);
-  return copy;
+  if (copy.find('\0') == copy.npos) return copy;
+  raise(env, PU_ERROR_INVALID_PARAMETER, "A name or command contains the character NUL.");
+  return std::nullopt;
+}
+
+jstring java_text(JNIEnv* env, const std::string& text) {
+  return env->NewStringUTF(jprof::modified_utf8(text).c_str());
 }
 
 jlongArray array_of(JNIEnv* env, std::span<const jlong> values) {
@@ -45,7 +53,7 @@ jobjectArray array_of(JNIEnv* env, const std::vector<std::string>& texts) {
   const jobjectArray array =
       type ? env->NewObjectArray(static_cast<jsize>(texts.size()), type, nullptr) : nullptr;
   for (size_t i = 0; array && i < texts.size(); ++i) {
-    const jstring text = env->NewStringUTF(texts[i].c_str());
+    const jstring text = java_text(env, texts[i]);
     if (!text) return nullptr;
     env->SetObjectArrayElement(array, static_cast<jsize>(i), text);
     env->DeleteLocalRef(text);

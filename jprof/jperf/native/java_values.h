@@ -18,8 +18,11 @@ void raise(JNIEnv* env, int code, const std::string& message);
 // Throws if rc, of the call of libperfutil that has just returned, is an error. True if it is none.
 bool check(JNIEnv* env, int rc);
 
-// Nothing for null, and when an exception is pending.
+// Nothing for null. Throws for a text with a NUL, which would end it.
 std::optional<std::string> text_of(JNIEnv* env, jstring text);
+
+// Null if an exception is pending.
+jstring java_text(JNIEnv* env, const std::string& text);
 
 jlongArray array_of(JNIEnv* env, std::span<const jlong> values);
 jobjectArray array_of(JNIEnv* env, const std::vector<std::string>& texts);

@@ -35,5 +35,20 @@ TEST(ModifiedUtf8, LoneSurrogatesAndInvalidUtf8AreReplaced) {
   EXPECT_EQ(plain_utf8("\xf0\xa0\xae\xb7").size(), 4 * replaced.size());
 }
 
+TEST(ModifiedUtf8, PlainUtf8IsConvertedForJava) {
+  for (const std::string text : {"", "a \xc3\xb6", "\xe9\x9d\xa2"})
+    EXPECT_EQ(modified_utf8(text), text);
+  EXPECT_EQ(modified_utf8("\xf0\xa0\xae\xb7!"), "\xed\xa1\x82\xed\xbe\xb7!");
+  EXPECT_EQ(modified_utf8(std::string("a\0z", 3)), "a\xc0\x80z");
+  EXPECT_EQ(plain_utf8(modified_utf8("\xf4\x8f\xbf\xbf")), "\xf4\x8f\xbf\xbf");
+}
+
+TEST(ModifiedUtf8, InvalidPlainUtf8IsReplaced) {
+  EXPECT_EQ(modified_utf8("\xff"), replaced);
+  EXPECT_EQ(modified_utf8("\xf0\xa0\xae").size(), 3 * replaced.size());
+  EXPECT_EQ(modified_utf8("\xf4\x90\x80\x80").size(), 4 * replaced.size());  // beyond U+10FFFF
+  EXPECT_EQ(modified_utf8("\xed\xa1\x82"), replaced);                        // half a character
+}
+
 }  // namespace
 }  // namespace pi::jprof
