@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <perfutil.h>
 
@@ -84,6 +85,8 @@ int main(int argc, char **argv) {
     fputs("Usage: hooks FILE\n", stderr);
     return 255;
   }
+  /* Ticks of the whole system where this user may sample it, else of this process. */
+  if (failed("scope", TraceSetScope(PI_SCOPE_AUTO, getpid()))) return 1;
   if (failed("init", TraceInit(PI_TRACE_BYTES_DEFAULT))) return 1;
   const int bad = trace(argv[1]);
   return failed("terminate", TraceTerminate()) || bad;

@@ -120,13 +120,19 @@ Status Session::begin() {
 Status Session::load_minima() {
   calibration_ = {};
   calibration_.on = options_.calibrate;
-  auto loaded = callflow::load_minima(options_.minima_file, options_.environment_file,
-                                      callflow::processor_name());
-  if (!loaded) return loaded.error();
-  calibration_.stored = std::move(loaded->observed);
-  calibration_.environmental = std::move(loaded->environmental);
-  minima_notes_ = std::move(loaded->notes);
-  for (const std::string& note : minima_notes_) say(note);
+  minima_notes_.clear();
+  const std::pair<const std::string&, callflow::Minima&> files[] = {
+      {options_.minima_file, calibration_.stored},
+      {options_.environment_file, calibration_.environmental}};
+  for (const auto& [path, minima] : files) {
+    if (path.empty()) continue;
+    auto loaded = callflow::load_minima(path, callflow::processor_name());
+    if (!loaded) return loaded.error();
+    minima = std::move(loaded->minima);
+    if (loaded->note.empty()) continue;
+    say(loaded->note);
+    minima_notes_.push_back(loaded->note);
+  }
   return {};
 }
 

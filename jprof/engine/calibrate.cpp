@@ -40,7 +40,8 @@ class MetricCalibration {
     report.observed = observed.minimum;
     uint64_t all = calibration_.learns ? observed.count : 0;
     if (const Minimum* stored = calibration_.stored.find(name_, index)) {
-      report.observed = std::min(report.observed, stored->value);
+      report.observed =
+          calibration_.is_final(*stored) ? stored->value : std::min(report.observed, stored->value);
       all += stored->count;
     }
     if (const Minimum* minimum = calibration_.environmental.find_similar(name_, index))

@@ -89,7 +89,8 @@ EventReader::Known EventReader::known_before(size_t metric, uint32_t sequence) c
   const Minimum* stored = calibration_.stored.find(name, sequence);
   const Minimum* environment = calibration_.environmental.find_similar(name, sequence);
   return {stored ? stored->value : UINT64_MAX, stored ? stored->count : 0,
-          environment ? environment->value : 1, trained_[metric].similar_to(sequence_at(sequence))};
+          environment ? environment->value : 1, trained_[metric].similar_to(sequence_at(sequence)),
+          stored && calibration_.is_final(*stored)};
 }
 
 // As in log-rt, but with the minima of this event and those before it.
@@ -98,8 +99,8 @@ int64_t EventReader::calibrated(size_t metric, uint32_t sequence, uint64_t diffe
   if (sequence >= sequence_count || !calibration_.on) return value;
   const auto [known, is_new] = minima_[metric].try_emplace(sequence);
   if (is_new) known->second = known_before(metric, sequence);
-  auto& [own_minimum, count, environment, similar] = known->second;
-  own_minimum = std::min(own_minimum, difference);
+  auto& [own_minimum, count, environment, similar, is_final] = known->second;
+  if (!is_final) own_minimum = std::min(own_minimum, difference);
   if (calibration_.learns) ++count;
   uint64_t minimum = own_minimum;
   if (count < settled_after) {

@@ -45,6 +45,7 @@ class EventReader {
     uint64_t count;
     uint64_t environment;
     std::optional<uint64_t> similar;  // the minimum of a similar sequence
+    bool is_final;                    // smaller differences do not count
   };
 
   size_t event_bytes() const { return sizeof(EventHead) + metrics_.size() * sizeof(uint64_t); }

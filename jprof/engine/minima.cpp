@@ -144,22 +144,13 @@ pi::Result<Minima> read_minima(const std::string& path) {
   return minima;
 }
 
-pi::Result<LoadedMinima> load_minima(const std::string& observed, const std::string& environmental,
-                                     const std::string& key) {
-  LoadedMinima loaded;
-  const std::pair<const std::string&, Minima&> files[] = {{observed, loaded.observed},
-                                                          {environmental, loaded.environmental}};
-  for (const auto& [path, minima] : files) {
-    if (path.empty()) continue;
-    auto read = read_minima(path);
-    if (!read) return read.error();
-    if (read->key.empty() || read->key == key)
-      minima = std::move(*read);
-    else
-      loaded.notes.push_back("'" + path + "' is not used: its minima are of '" +
-                             pi::printable(read->key) + "', and this is '" + key + "'");
-  }
-  return loaded;
+pi::Result<LoadedMinima> load_minima(const std::string& path, const std::string& key) {
+  auto minima = read_minima(path);
+  if (!minima) return minima.error();
+  if (minima->key.empty() || minima->key == key) return LoadedMinima{std::move(*minima), {}};
+  return LoadedMinima{{},
+                      "'" + path + "' is not used: its minima are of '" +
+                          pi::printable(minima->key) + "', and this is '" + key + "'"};
 }
 
 // From the kernel: where virtual machines do not intercept CPUID, it names what the host has.

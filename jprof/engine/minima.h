@@ -19,7 +19,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <pi/result.h>
 
@@ -59,15 +58,12 @@ std::string minima_text(const Minima& minima);
 // Reads a file. The error's code is an error number.
 pi::Result<Minima> read_minima(const std::string& path);
 
-// Two files, either of which may be empty: none. Minima of another key than this are left out; the
-// notes say so.
+// The same; minima of another key are left out.
 struct LoadedMinima {
-  Minima observed;
-  Minima environmental;
-  std::vector<std::string> notes;
+  Minima minima;
+  std::string note;  // why they are left out
 };
-pi::Result<LoadedMinima> load_minima(const std::string& observed, const std::string& environmental,
-                                     const std::string& key);
+pi::Result<LoadedMinima> load_minima(const std::string& path, const std::string& key);
 
 // The processor's name: the part of a key that the engine itself knows.
 std::string processor_name();

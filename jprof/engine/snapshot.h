@@ -69,7 +69,8 @@ struct SequenceReport {
   Sequence sequence{};
   size_t metric = 0;
   uint64_t count = 0;
-  uint64_t observed = 0;      // smallest difference, of this recording and the stored minima
+  uint64_t observed = 0;      // smallest difference, of this recording and the stored minima; the
+                              // stored one alone where that is final
   uint64_t mode = 0;          // most frequent difference of this recording
   bool mode_is_exact = true;  // false: mode is the beginning of a range of differences
   uint64_t environment = 1;
@@ -102,6 +103,12 @@ struct Calibration {
   bool learns = true;
   Minima stored;         // observed in earlier recordings
   Minima environmental;  // 1 where not listed
+
+  // Whether smaller differences than the stored one do not count: environmental minima are those of
+  // methods that are called, and smaller differences those of methods that are inlined.
+  bool is_final(const Minimum& stored_one) const {
+    return !learns && !environmental.values.empty() && stored_one.count >= settled_after;
+  }
 };
 
 // Copies what was recorded. From any thread, at any time, but one at a time and not from a signal

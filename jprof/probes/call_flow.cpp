@@ -104,19 +104,31 @@ Status CallFlow::load_minima() {
   calibration_.on = options_.calibrate && !options_.method_events;
   minima_key_ =
       jvm_name(jvmti_) + "; " + code_generation_flags() + "; " + callflow::processor_name();
-  auto loaded = callflow::load_minima(options_.minima_file, options_.environment_file, minima_key_);
-  if (!loaded) return loaded.error();
-  calibration_.stored = std::move(loaded->observed);
-  calibration_.environmental = std::move(loaded->environmental);
-  minima_notes_ = std::move(loaded->notes);
-  for (const std::string& note : minima_notes_) say(note);
-  return {};
+  const auto load = [&](const std::string& path, callflow::Minima& minima) -> Status {
+    if (path.empty()) return {};
+    auto loaded = callflow::load_minima(path, minima_key_);
+    if (!loaded) return loaded.error();
+    minima = std::move(loaded->minima);
+    if (loaded->note.empty()) return {};
+    say(loaded->note);
+    minima_notes_.push_back(loaded->note);
+    return {};
+  };
+  const auto loaded = load(options_.environment_file, calibration_.environmental);
+  if (!loaded) return loaded;
+  if (!trains_inlined()) minima_key_ += "; methods that are not inlined";
+  return load(options_.minima_file, calibration_.stored);
+}
+
+// Environmental minima are those of methods that are called, not inlined.
+bool CallFlow::trains_inlined() const {
+  return calibration_.environmental.values.empty();
 }
 
 // Learns the cost of the probes from methods that do nothing: otherwise what a method itself takes
 // would be subtracted, if it is the only one in its sequence.
 Status CallFlow::train(JNIEnv* jni, const callflow::Meter& meter) {
-  const jclass type = class_probes_.define_trained(jni);
+  const jclass type = class_probes_.define_trained(jni, trains_inlined());
   if (!type) return Error{no_events, "the trainer of calibration cannot be defined"};
   callflow::Settings settings;
   settings.meter = meter;

@@ -68,6 +68,7 @@ class CallFlow {
   std::string info() const;
 
   Status load_minima();
+  bool trains_inlined() const;
   Status train(JNIEnv* jni, const pi::callflow::Meter& meter);
   Status save_minima(const pi::callflow::Snapshot& snapshot) const;
   bool enable(jvmtiEvent event);
@@ -93,7 +94,7 @@ class CallFlow {
   InitialFrames initial_frames_;
   VirtualThreads virtual_threads_;
   pi::callflow::Calibration calibration_;
-  std::string minima_key_;                 // of this JVM on this machine
+  std::string minima_key_;                 // of observed minima
   std::vector<std::string> minima_notes_;  // why files of minima are not used
   bool mounts_ = false;                    // the JVM has virtual threads
   std::atomic<uint64_t> mount_count_ = 0;

@@ -27,7 +27,9 @@ class ClassProbes {
   Status prepare(jvmtiEnv* jvmti, JNIEnv* jni, MethodList& methods);
   void instrument_loaded(jvmtiEnv* jvmti, JNIEnv* jni);
   // The class for train(), or null; after prepare().
-  jclass define_trained(JNIEnv* jni) const { return transformer_.define_trained(jni); }
+  jclass define_trained(JNIEnv* jni, bool inlined) const {
+    return transformer_.define_trained(jni, inlined);
+  }
 
   // The event: a class is loaded, or redefined if that is not null. Sets the result in memory of
   // the JVM.

@@ -125,11 +125,11 @@ bool Transformer::accepts(JNIEnv* jni, jobject loader) const {
   return transform_.load() != nullptr && (!loader || !jni->IsSameObject(loader, loader_));
 }
 
-jclass Transformer::define_trained(JNIEnv* jni) const {
-  const jmethodID generate = jni->GetStaticMethodID(transformer_, "trainer", "()[B");
-  const auto code =
-      generate ? static_cast<jbyteArray>(jni->CallStaticObjectMethod(transformer_, generate))
-               : nullptr;
+jclass Transformer::define_trained(JNIEnv* jni, bool inlined) const {
+  const jmethodID generate = jni->GetStaticMethodID(transformer_, "trainer", "(Z)[B");
+  const auto code = generate ? static_cast<jbyteArray>(jni->CallStaticObjectMethod(
+                                   transformer_, generate, static_cast<jboolean>(inlined)))
+                             : nullptr;
   jclass defined = nullptr;
   if (!jni->ExceptionCheck() && code) {
     const jsize size = jni->GetArrayLength(code);

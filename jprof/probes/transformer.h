@@ -30,9 +30,9 @@ class Transformer {
                                      std::span<const unsigned char> code,
                                      bool may_add_methods) const;
 
-  // Defines the class of methods for train(), in the transformer's class loader. Null after a Java
-  // exception, which is cleared.
-  jclass define_trained(JNIEnv* jni) const;
+  // Defines the class of methods for train(), in the transformer's class loader; inlined: the JVM
+  // may inline them. Null after a Java exception, which is cleared.
+  jclass define_trained(JNIEnv* jni, bool inlined) const;
 
  private:
   Status define_all(JNIEnv* jni);

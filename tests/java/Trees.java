@@ -6,10 +6,16 @@ public final class Trees {
 
     public static void main(String[] args) {
         int rounds = Integer.parseInt(args[0]);
-        for (int i = 0; i < rounds; i++) {
-            tree(i);
+        for (int i = 0; i < rounds; i += 10) {
+            ten(i);
         }
         System.out.println(sum);
+    }
+
+    private static void ten(int i) {
+        for (int k = 0; k < 10; k++) {
+            tree(i + k);
+        }
     }
 
     private static void tree(int i) {

@@ -77,15 +77,15 @@ costs() {
 
 java "${jvm[@]}" -agentpath:"$build/lib/libjprof.so=calltrace,start,metrics=raw_cycles,nopidx,logprefix=events,envminima=minima" \
     -cp "$build/tests/java" Trees 30000 >/dev/null
-# The last thousand rounds, of twelve events each.
-awk '$2 ~ /^[<>]$/ && $3 ~ /:Trees\.(tree|branch|leaf)\(/ { name = substr($3, 9); sub(/\(.*/, "", name); print $2 name, $1 }' events-gen.1 |
-    tail -n 12000 | costs gen
+# The last thousand rounds, of twelve events each, and two events for ten of them.
+awk '$2 ~ /^[<>]$/ && $3 ~ /:Trees\.(ten|tree|branch|leaf)\(/ { name = substr($3, 9); sub(/\(.*/, "", name); print $2 name, $1 }' events-gen.1 |
+    tail -n 12200 | costs gen
 
 follow Trees leaf
 # A block ends with a call, whose event is the entry of the next block, or with a return. Other code is part of its caller, unless it is
 # of the virtual machine itself.
 awk '/^#/ { next }
-    $2 != "U" || $9 ~ /^-/ || $7 !~ /^Trees\.(main|tree|branch|leaf)\(/ { print "-"; calls = 0; cost = 0; next }
+    $2 != "U" || $9 ~ /^-/ || $7 !~ /^Trees\.(main|ten|tree|branch|leaf)\(/ { print "-"; calls = 0; cost = 0; next }
     { name = substr($7, 7); sub(/\(.*/, "", name)
       if (calls) { print ">" name, cost; cost = 0 }
       cost += $4

@@ -108,11 +108,12 @@ with_known() {
     [ -s "$BATS_FILE_TMPDIR/${kernels[0]}" ] ||
         run_guests 40000 -Xbatch -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,Leaves.* -XX:CompileCommand=dontinline,Trees.*
     # The same pairs of events. Compiled code keeps other values in registers when it calls probes: up to 3 instructions.
-    holds '$1 == "events" { cost[$2, $3 " " $4] = $5; pairs[$3 " " $4]; n[$2]++ }
+    # main() itself is compiled while it runs, and not by the same compiler in both.
+    holds '$1 == "events" && $3 != "<ten" { cost[$2, $3 " " $4] = $5; pairs[$3 " " $4]; n[$2]++ }
         END { for (pair in pairs) {
                   d = cost["gen", pair] - cost["arc", pair]
                   if (!(("gen", pair) in cost) || !(("arc", pair) in cost) || d > 3 || d < -3) { bad = 1; print "# " pair, cost["gen", pair], cost["arc", pair] } }
-              exit bad || n["gen"] != 8 || n["arc"] != 8 }'
+              exit bad || n["gen"] != 10 || n["arc"] != 10 }'
     holds '$1 == "tree" { tree[$2] = $3; trees[$2] = $4 }
         END { d = tree["gen"] / tree["arc"] - 1; exit !(trees["gen"] > 900 && trees["arc"] > 50 && d < 0.02 && d > -0.02) }'
 }

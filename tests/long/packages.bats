@@ -272,8 +272,8 @@ remove_and_purge() {
     in_root "$root" -- gpasswd -d visitor pitrace
     show apt "$root" purge pitrace
     in_root "$root" -- sh -c '! getent group pitrace'
-    # What is purged already can be purged.
-    show apt "$root" purge "${ours[@]}"
+    # What is purged already can be purged. (apt does not know packages that are neither installed nor in an archive.)
+    show in_root "$root" -- dpkg --purge "${ours[@]}"
     contents >"$work/$suite.after"
     diff "$work/$suite.before" "$work/$suite.after"
 }

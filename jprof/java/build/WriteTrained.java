@@ -11,6 +11,6 @@ public final class WriteTrained {
     private WriteTrained() {}
 
     public static void main(String[] args) throws IOException {
-        Files.write(Path.of(args[0]), Trainer.classFile());
+        Files.write(Path.of(args[0]), Trainer.classFile(true));
     }
 }

@@ -20,16 +20,27 @@ final class Trainer {
     private static final int STATIC = 1; // a bit of a kind
     private static final int COMPILED = 2;
     private static final int KINDS = 4;
+    // HotSpot inlines no method of more bytes than its option FreqInlineSize, which is 325.
+    private static final int TOO_LARGE_TO_INLINE = 400;
     private static final String DESCRIPTOR = "()V";
     private static final String STATIC_DESCRIPTOR = "(L" + NAME + ";)V";
 
     private final ClassWriter writer = new ClassWriter(0);
     private final boolean[] sharedLeaves = new boolean[KINDS];
+    private final boolean inlined;
 
-    private Trainer() {}
+    private Trainer(boolean inlined) {
+        this.inlined = inlined;
+    }
 
-    static byte[] classFile() {
-        return new Trainer().generate();
+    /**
+     * The class file.
+     *
+     * @param inlined whether the JVM may inline the methods. What two events in inlined methods cost is the probes alone; between those
+     *     of a call there is also its prologue or epilogue, which environmental minima contain
+     */
+    static byte[] classFile(boolean inlined) {
+        return new Trainer(inlined).generate();
     }
 
     private byte[] generate() {
@@ -47,7 +58,9 @@ final class Trainer {
         code.visitCode();
         code.visitVarInsn(Opcodes.ALOAD, 0);
         code.visitMethodInsn(Opcodes.INVOKESPECIAL, "java/lang/Object", "<init>", "()V", false);
-        end(code);
+        code.visitInsn(Opcodes.RETURN);
+        code.visitMaxs(1, 1);
+        code.visitEnd();
     }
 
     // The methods that this root calls are its own if they are to be interpreted.
@@ -109,8 +122,16 @@ final class Trainer {
                 isStatic ? STATIC_DESCRIPTOR : DESCRIPTOR, false);
     }
 
-    private static void end(MethodVisitor code) {
+    private void end(MethodVisitor code) {
         code.visitInsn(Opcodes.RETURN);
+        if (!inlined) {
+            // Never executed. Unreachable code needs a frame of its own.
+            code.visitFrame(Opcodes.F_SAME1, 0, null, 1, new Object[] {"java/lang/Throwable"});
+            for (int i = 0; i < TOO_LARGE_TO_INLINE; i++) {
+                code.visitInsn(Opcodes.NOP);
+            }
+            code.visitInsn(Opcodes.ATHROW);
+        }
         code.visitMaxs(1, 1);
         code.visitEnd();
     }

@@ -32,8 +32,8 @@ final class Transformer {
     }
 
     /** Returns the class file of {@link Trainer} with probes. */
-    static byte[] trainer() {
-        return transform(new ClassReader(Trainer.classFile()), true);
+    static byte[] trainer(boolean inlined) {
+        return transform(new ClassReader(Trainer.classFile(inlined)), true);
     }
 
     private static byte[] transform(ClassReader reader, boolean mayAddMethods) {

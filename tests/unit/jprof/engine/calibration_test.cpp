@@ -163,6 +163,32 @@ TEST_F(Calibrated, EnvironmentalMinimaStay) {
   EXPECT_EQ(sums(take_snapshot(calibration)).at(2), truth.at(2));
 }
 
+// The stored minimum is that of a called method, whose prologue and epilogue take 5 units; the
+// environmental minimum has them too. Without them, as in an inlined method, 5 units less remain.
+TEST_F(Calibrated, WithEnvironmentalMinimaInlinedMethodsDoNotReplaceTheStoredMinimum) {
+  ASSERT_TRUE(start(one_metric()));
+  run();
+  stop();
+  const Sequence leaf = {Type::c_function, Transition::entry, Type::c_function, Transition::exit,
+                         Type::c_function};
+  Calibration calibration;
+  calibration.stored = observed_minima(take_snapshot(calibration), {});
+  calibration.stored.values.at({"FAKE", index_of(leaf)}).value += 5;
+  calibration.environmental.values[{"FAKE", index_of(leaf)}] = {6, 0};
+  calibration.learns = false;
+  ASSERT_TRUE(start(one_metric()));
+  truth.clear();
+  call(1, [] {
+    for (int i = 0; i < 100; ++i) {
+      call(2);
+      call(3, [] { work(5); });
+    }
+  });
+  const auto base = sums(take_snapshot(calibration));
+  EXPECT_EQ(base.at(2), 100);
+  EXPECT_EQ(base.at(3), 600);
+}
+
 TEST_F(Calibrated, TheErrorBoundIsTheDistanceOfModeAndMinimum) {
   ASSERT_TRUE(start(one_metric()));
   call(1, [] {

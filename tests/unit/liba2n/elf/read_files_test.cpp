@@ -3,8 +3,10 @@
 // cost no more than the files themselves.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "a2n_fixture.h"
 #include "constants.h"
@@ -125,16 +127,17 @@ TEST_F(ReadFiles, TheChecksumOfADebugFileIsComputedOnce) {
     if (entry.path() != module)
       write(entry.path().filename(), file_with(1, "other", size_t{16} << 20));
   const Copies copies(module);
-  double spent[modules];
+  std::vector<double> spent(modules);
   for (uint64_t i = 0; i < modules; ++i) {
     const test_support::Effort effort;
     EXPECT_EQ(copies.look_up(temporary(std::to_string(i) + ".so"), i), A2N_NO_SYMBOL_FOUND);
     spent[i] = effort.spent();
   }
-  double others = 0;
-  for (uint64_t i = 1; i < modules; ++i) others += spent[i];
   EXPECT_THAT(notes(), Contains(HasSubstr("checksum")).Times(modules));
-  EXPECT_LT(others, 5 * spent[0]);
+  // The median: other load can delay some of them.
+  const double first = spent[0];
+  std::nth_element(spent.begin() + 1, spent.begin() + modules / 2, spent.end());
+  EXPECT_LT(spent[modules / 2] * modules, 5 * first);
 }
 
 }  // namespace
