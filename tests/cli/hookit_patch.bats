@@ -223,3 +223,12 @@ END
     HOOKIT_PROFILER=./count.so run -3 "$patched" tree 10
     [ "$output" = "32 32" ]
 }
+
+@test "what an event executes has no instruction with vector registers" {
+    local object name engine=$BUILD_DIR/jprof/engine/CMakeFiles/callflow_engine.dir hookit=$BUILD_DIR/hookit/CMakeFiles/hookit_core.dir
+    for name in "$engine"/{differences,event_buffer,memory,probes,recording,thread_tree} "$hookit"/{hooks,patch/events,patch/cells}; do
+        object=$name.cpp.o
+        objdump -d "$object" | grep -q '<.*>:$'
+        run ! grep -m 3 '%[xyz]mm' <(objdump -d "$object")
+    done
+}

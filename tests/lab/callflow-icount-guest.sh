@@ -5,7 +5,7 @@
 # report about calibration. With -Xbatch also "trace METHOD INSTRUCTIONS" for each leaf: what a call executes without probes, counted by
 # ITrace; the run "minima", which uses environmental minima of run.minima; and for each pair of successive events of Trees
 # "events RUN EVENT EVENT COST SHARE", its most frequent cost and the percentage of pairs that have it, of the run "gen", log-gen with
-# probes, and of "arc", the trace without; "tree RUN COST" for the mean cost of a call of Trees.tree with all that it calls.
+# probes, and of "arc", the trace without; "tree RUN COST CALLS" for the most frequent cost of a call of Trees.tree with all that it calls.
 # Usage: callflow-icount-guest.sh BUILD-FOLDER ROUNDS JVM-OPTION...
 set -eu
 
@@ -70,9 +70,10 @@ costs() {
         { if (before != "") { pair = before " " $1; n[pair]++; if (++seen[pair, $2] > seen[pair, most[pair]]) most[pair] = $2 }
           before = $1
           if (depth) all += $2
-          if ($1 == ">tree") { depth = 1; all = 0 } else if ($1 == "<tree" && depth) { sum += all; trees++; depth = 0 } }
+          if ($1 == ">tree") { depth = 1; all = 0 }
+          else if ($1 == "<tree" && depth) { trees++; if (++same[all] > same[usual]) usual = all; depth = 0 } }
         END { for (pair in most) print "events", run, pair, most[pair], int(100 * seen[pair, most[pair]] / n[pair])
-              print "tree", run, trees ? sum / trees : 0, trees }'
+              print "tree", run, usual, trees }'
 }
 
 java "${jvm[@]}" -agentpath:"$build/lib/libjprof.so=calltrace,start,metrics=raw_cycles,nopidx,logprefix=events,envminima=minima" \
