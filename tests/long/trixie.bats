@@ -54,9 +54,11 @@ build() {
 
 # tests DIRECTORY LABELS: runs the unit tests, and those of CTest with these labels (a regular expression).
 tests() {
+  local result=0
   # shellcheck disable=SC2016 # the inner shell expands it
-  in_root 21 sh -c 'for program in "$0"/tests/*_test; do "$program" --gtest_brief=1 || failed=1; done; [ -z "${failed-}" ]' "$1"
-  in_root 21 ctest --test-dir "$1" --output-on-failure --no-tests=error -j 4 -L "$2"
+  in_root 21 sh -c 'for program in "$0"/tests/*_test; do "$program" --gtest_brief=1 || failed=1; done; [ -z "${failed-}" ]' "$1" || result=1
+  in_root 21 ctest --test-dir "$1" --output-on-failure --no-tests=error -j 4 -L "$2" || result=1
+  return "$result"
 }
 
 @test "g++ 14 builds everything without a warning" {
