@@ -64,13 +64,18 @@ in_bash() {
         done'
 }
 
+# For -WORD fish 4 also has the options --WORD.
 in_fish() {
     # shellcheck disable=SC2016 # fish expands it
     timeout 120 fish --no-config -c '
         set fish_complete_path $COMPLETIONS/fish $fish_complete_path
         while read -l line
             set number (math 0$number + 1)
-            complete -C $line | string replace -r "\t.*" "" | string replace -r "^" "$number,"
+            set found (complete -C $line | string replace -r "\t.*" "")
+            if string match -qr -- " -[^-]*\$" $line
+                set found (string match -vr -- "^--" $found)
+            end
+            string replace -r "^" "$number," -- $found
         end'
 }
 

@@ -7,6 +7,7 @@
 #define PI_TOOLS_COMMON_JSON_H
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -28,6 +29,7 @@ class Json {
   using Object = std::vector<std::pair<std::string, Json>>;
 
   Json() = default;  // null
+  Json(std::nullptr_t) {}
   Json(bool value) : value_(value) {}
   Json(const char* text) : value_(std::string(text)) {}
   Json(std::string text) : value_(std::move(text)) {}
