@@ -109,7 +109,8 @@ check_hellop() {
   process_symbols "$json" java | grep 'hellop.myC(I)I (inlined) JITCODE'
   inlined=$(process_symbols "$json" java | share)
   echo "myC: $apart % called, $inlined % inlined"
-  awk -v a="$apart" -v b="$inlined" 'BEGIN { exit !(a > 60 && a < 95 && a - b < 3 && b - a < 3) }'
+  # How much faster than myA myC is depends on the version of the compiler: 80 % with JDK 17, 20 % with 21.
+  awk -v a="$apart" -v b="$inlined" 'BEGIN { exit !(a > 10 && a < 95 && a - b < 3 && b - a < 3) }'
 }
 
 @test "JProf attaches to a running JVM and detaches" {
