@@ -13,6 +13,7 @@
 
 #include <pi/jit_log.h>
 
+#include "dynamic_code.h"
 #include "events.h"
 #include "inlining.h"
 #include "jvm_facts.h"
@@ -278,7 +279,7 @@ void Session::on_unloaded(const void* address) {
 }
 
 void Session::on_dynamic(const char* name, const void* address, jint size) {
-  if (size <= 0) return;
+  if (!is_generated(address, size)) return;
   InEvent::run(*this, [&](jvmtiEnv*) {
     logs_.dynamic({logs_.now(), asked_at, address, static_cast<uint32_t>(size)}, name ? name : "?");
   });

@@ -14,6 +14,7 @@
 #include <event_log.h>
 #include <minima.h>
 
+#include "dynamic_code.h"
 #include "jvm_facts.h"
 #include "jvm_flags.h"
 #include "jvmti_memory.h"
@@ -228,7 +229,7 @@ void CallFlow::on_thread_end(jthread thread) noexcept {
 }
 
 void CallFlow::on_dynamic_code(const char* name, const void* address, jint size) noexcept {
-  if (name && size > 0 && std::string_view(name) == "Interpreter")
+  if (name && std::string_view(name) == "Interpreter" && is_generated(address, size))
     set_interpreter(address, static_cast<size_t>(size));
 }
 
