@@ -166,7 +166,7 @@ one_linker() { sed -E 's/(java.lang.invoke.MethodHandle)\.(invokeBasic|linkTo[A-
   # Lines as "BCI:LINE" for each method of Steady, from javap.
   javap -c -l -p -cp "$classes" Steady | gawk '
     /^  [a-z].*\(.*\).*;$/ { match($0, /([a-z]+)\(/, name) }
-    /^      line [0-9]+: [0-9]+$/ { printf "%s %x:%d\n", name[1], $3, $2 }' | sort >truth
+    /^ +line [0-9]+: [0-9]+$/ { printf "%s %x:%d\n", name[1], $3, $2 }' | sort >truth
   gawk '$2 == "method" && $5 ~ /^Steady\./ { match($5, /\.([a-z]+)\(/, name); names[$3] = name[1]; file[$4] }
     $2 == "lines" && $3 in names { for (i = 4; i <= NF; i++) print names[$3], $i }
     END { for (f in file) if (f != "Steady.java") print "wrong file", f }' log-jita2n | sort >ours
