@@ -61,6 +61,8 @@ needs_no_module() {
     grep -qE '^other \[[1-9]' printed
     grep -q '^thread -201 .*call Ptt.thread() in each thread' printed
     grep -q '^short -87 ' printed
+    grep -qx 'ended 0 failed 2' printed
+    grep -q '^read -6 PTT has ended' printed
     grep -q '^again -201 ' printed
     grep -q "^unknown -219 There is no event 'no-such-metric'" printed
     grep -q '^none -87 ' printed

@@ -115,6 +115,17 @@ public final class JPerfUse {
             }
             refused("again", () -> Ptt.begin("CYCLES"));
         }
+        // PTT ends while a region is open, and before another one.
+        try (Ptt ptt = Ptt.begin("CYCLES")) {
+            Ptt.Counter counter = ptt.thread();
+            long[] sums = new long[1];
+            Ptt.Region region = counter.region(sums);
+            ptt.close();
+            region.close();
+            counter.region(sums).close();
+            System.out.println("ended " + sums[0] + " failed " + counter.failedRegions());
+            refused("read", () -> counter.read(new long[1]));
+        }
         refused("unknown", () -> Ptt.begin("no-such-metric"));
         refused("none", () -> Ptt.begin());
     }

@@ -120,12 +120,19 @@ public final class ITrace {
 
         private Region() {}
 
-        /** Ends tracing the thread. A second call does nothing. */
+        /** Ends tracing the thread. Does nothing if it has ended, by the owner of the trace for example. */
         @Override
         public void close() {
-            if (!closed) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            try {
                 Native.itraceOff();
-                closed = true;
+            } catch (PerfException ended) {
+                if (ended.code() != PerfException.INCORRECT_STATE) {
+                    throw ended;
+                }
             }
         }
     }

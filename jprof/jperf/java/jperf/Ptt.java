@@ -125,6 +125,7 @@ public final class Ptt implements AutoCloseable {
     public static final class Counter implements AutoCloseable {
         private final Thread owner = Thread.currentThread();
         private final int count;
+        private long failedRegions;
         private boolean closed;
 
         private Counter(int count) {
@@ -148,13 +149,23 @@ public final class Ptt implements AutoCloseable {
         }
 
         /**
-         * Adds what the thread has from here until the region is closed to the sums.
+         * Adds what the thread has from here until the region is closed to the sums. A program that PTT leaves, because another process
+         * has ended it, goes on: regions then add nothing, and are counted.
          *
          * @param sums of each metric; one array for each thread
          * @return to be closed by this thread; regions may nest
          */
         public Region region(long[] sums) {
             return new Region(this, sums);
+        }
+
+        /**
+         * Regions that have added nothing, because PTT had ended.
+         *
+         * @return their number
+         */
+        public long failedRegions() {
+            return failedRegions;
         }
 
         private void check() {
@@ -180,6 +191,7 @@ public final class Ptt implements AutoCloseable {
         private final long[] sums;
         private final long[] before;
         private final long[] after;
+        private final boolean begun;
         private boolean closed;
 
         private Region(Counter counter, long[] sums) {
@@ -191,7 +203,8 @@ public final class Ptt implements AutoCloseable {
                 throw new PerfException(PerfException.INVALID_PARAMETER,
                         "The array has fewer elements than PTT has metrics: " + counter.count + ".");
             }
-            counter.read(before);
+            counter.check();
+            begun = Native.pttRead(before) == 0;
         }
 
         /** Adds to the sums. A second call does nothing. */
@@ -200,8 +213,11 @@ public final class Ptt implements AutoCloseable {
             if (closed) {
                 return;
             }
-            counter.read(after);
             closed = true;
+            if (!begun || Native.pttRead(after) != 0) {
+                counter.failedRegions++;
+                return;
+            }
             for (int i = 0; i < before.length; i++) {
                 sums[i] += after[i] - before[i];
             }
