@@ -113,8 +113,9 @@ same_report() {
   post -r "$made/swtrace.nrm2" -o here -clip 0
   cp "$made/swtrace.nrm2" run.msi "$root/work/"
   on_other_machine "$root" -r /work/swtrace.nrm2 -lmrg /work/run.msi -clip 0
-  # Hints name Debian packages of this machine, on the page and at the end; everything between is on names.
-  names() { sed -n '/^ Tprof Reports$/,$p' "$1" | sed '/^ Hint :/,$d'; }
+  # Hints name Debian packages of this machine, on the page and at the end; everything between is on names. Another test's Node may have
+  # a map here.
+  names() { sed -n '/^ Tprof Reports$/,$p' "$1" | awk '/^ Hint :/ { exit } /^ Symbols : \/tmp\/perf-/ { note = 1; next } note && /^ {12}/ { next } { note = 0; print }'; }
   [[ $(names here/tprof.out | wc -l) -gt 50 ]]
   diff <(names here/tprof.out) <(names "$root/work/tprof.out")
 }
