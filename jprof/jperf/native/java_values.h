@@ -33,6 +33,12 @@ std::span<const JNINativeMethod> thread_methods();
 std::span<const JNINativeMethod> system_methods();
 std::span<const JNINativeMethod> command_methods();
 
+// A native method that calls a function of libperfutil without arguments.
+template <int (*function)()>
+void call(JNIEnv* env, jclass) {
+  (void)check(env, function());
+}
+
 // A method of jperf.Native with its signature. JNI wants pointers without const.
 template <class Function>
 JNINativeMethod method(const char* name, const char* signature, Function* function) {

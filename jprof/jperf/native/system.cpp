@@ -11,11 +11,6 @@
 namespace pi::jperf {
 namespace {
 
-template <int (*function)()>
-void call(JNIEnv* env, jclass) {
-  (void)check(env, function());
-}
-
 jint ai_source(JNIEnv*, jclass) {
   return PiAiSource();
 }

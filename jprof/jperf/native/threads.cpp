@@ -60,11 +60,6 @@ void itrace_off(JNIEnv* env, jclass) {
   (void)check(env, ITraceOff());
 }
 
-template <int (*function)()>
-void call(JNIEnv* env, jclass) {
-  (void)check(env, function());
-}
-
 void itrace_enable_pid(JNIEnv* env, jclass, jint pid) {
   (void)check(env, ITraceEnablePid(pid));
 }

@@ -11,11 +11,7 @@
 namespace pi::jperf {
 namespace {
 
-// Calls a function of libperfutil without arguments, or with one or two ints.
-template <int (*function)()>
-void call(JNIEnv* env, jclass) {
-  (void)check(env, function());
-}
+// As call(), with one or two ints.
 template <int (*function)(int)>
 void call_int(JNIEnv* env, jclass, jint value) {
   (void)check(env, function(value));
