@@ -47,6 +47,8 @@ needs_no_module() {
     grep -qx 'stored true' printed
     grep -qE '^major -87 Applications may not' printed
     [ "$(grep -cE '^(ints|long) -208 ' printed)" -eq 2 ]
+    grep -q '^size -87 ' printed
+    grep -q '^pid -87 ' printed
     # Names of any characters arrive as they are, in both directions.
     grep -q '^nul -87 .*NUL' printed
     grep -q "^emoji -219 There is no event '😀'" printed

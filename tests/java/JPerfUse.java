@@ -208,6 +208,8 @@ public final class JPerfUse {
                 refused("ints", () -> Hooks.write(0x70, 1, new int[127]));
                 refused("nul", () -> Ptt.begin("CYC\0LES"));
                 refused("emoji", () -> Ptt.begin("\ud83d\ude00"));
+                refused("size", () -> Trace.settings().buffers(-1, 0, 0));
+                refused("pid", () -> new RTDriver(-1));
                 refused("long", () -> Hooks.write(0x70, 1, new int[0], "x".repeat(2049)));
                 break;
             case "command":

@@ -3,6 +3,7 @@ package jperf;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * PTT, Per-Thread Time: cycles, instructions and other counts of each thread, without interrupts and
@@ -56,6 +57,9 @@ public final class Ptt implements AutoCloseable {
      * @return PTT of this process
      */
     public static Ptt begin(Privilege where, String... metrics) {
+        for (String metric : metrics) {
+            Objects.requireNonNull(metric);
+        }
         Native.pttInit(metrics, where.number());
         try {
             return new Ptt(metrics.length);

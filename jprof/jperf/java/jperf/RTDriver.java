@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 package jperf;
 
+import java.util.Objects;
+
 /**
  * Sends commands to JProf in a Java virtual machine, as the program {@code rtdriver} does: start, stop,
  * flush, reset and others. The virtual machine needs the agent with CALLTREE or CALLFLOW, and must be of
@@ -25,8 +27,12 @@ public final class RTDriver {
      * Commands for JProf in another virtual machine.
      *
      * @param pid its process id; 0: this one
+     * @throws PerfException for a pid below 0
      */
     public RTDriver(int pid) {
+        if (pid < 0) {
+            throw new PerfException(PerfException.INVALID_PARAMETER, "A process id is not below 0.");
+        }
         this.pid = pid;
     }
 
@@ -38,6 +44,6 @@ public final class RTDriver {
      * @throws PerfException if it was not done: no such process, no JProf, or JProf's reason
      */
     public String command(String command) {
-        return Native.command(pid, command);
+        return Native.command(pid, Objects.requireNonNull(command));
     }
 }

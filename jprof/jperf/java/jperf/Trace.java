@@ -137,8 +137,12 @@ public final class Trace implements AutoCloseable {
          * @param names bytes of the buffer of names; 0: 5 MB
          * @param section bytes written at a time in the modes WRAP and CONTINUOUS; 0: 64 KB
          * @return this
+         * @throws PerfException for a size below 0
          */
         public Settings buffers(int trace, int names, int section) {
+            if (trace < 0 || names < 0 || section < 0) {
+                throw new PerfException(PerfException.INVALID_PARAMETER, "The size of a buffer is below 0.");
+            }
             bytes = trace;
             nameBytes = names;
             sectionBytes = section;
