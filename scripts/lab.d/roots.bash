@@ -14,7 +14,7 @@ kernel_compiler() {
 }
 
 # compiler_root RELEASE COMPILER: prints the folder of the root with that compiler and all that a module's build needs.
-compiler_root() { lab_root "$(suite_of "$1")" "$2" make libc6-dev libelf-dev; }
+compiler_root() { lab_root "$(suite_of "$1")" "$2" make libc6-dev libelf-dev perl; }
 
 # Sets the array make: the command, with options, that runs make for modules of a kernel.
 # set_make KERNEL-DIR RELEASE FOLDER...: the folders are those that it reads or writes.
