@@ -92,7 +92,7 @@ TEST_F(ReadFiles, HardLinksOfOneFileAreReadOnce) {
     ASSERT_EQ(first_symbol(link, i), "name0");
   }
   EXPECT_LT(peak.bytes(), bytes + bytes / 2);
-  EXPECT_LT(all.spent(), 5 * spent);
+  EXPECT_LT(all.spent(), links / 4 * spent);
   EXPECT_THAT(notes(), IsEmpty());
 }
 
