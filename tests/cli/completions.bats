@@ -121,8 +121,8 @@ check_lines() {
     number=0
     while IFS='|' read -r line expected; do
         number=$((number + 1))
-        # fish 4 also offers words that have the typed one in their middle.
-        candidate=$(awk -v typed="${line##* }" 'index($0, typed) < 2 || typed !~ /^--/' <<<"${found[$number]:-}")
+        # fish 4 also offers options that have the typed letters in their middle.
+        candidate=$(awk -v typed="${line##* }" 'typed !~ /^--/ || !/^--/ || index($0, typed) == 1' <<<"${found[$number]:-}")
         candidate=" ${candidate//$'\n'/ } "
         candidate=${candidate/#  / }
         for word in ${expected#+}; do
