@@ -121,7 +121,7 @@ all_named() {
 @test "10,000 virtual threads: each tick shows the carrier and the virtual thread that it carried" {
   local jdk
   for jdk in 21 25; do
-    in_root "$jdk" javac -d "classes$jdk" "$SOURCE_DIR/tests/progs/java/VirtualThreads.java"
+    in_root "$jdk" javac -d "classes$jdk" "$source/tests/progs/java/VirtualThreads.java"
     profile "$jdk" "out$jdk" -cp "classes$jdk" VirtualThreads 10000 20 100000 request- >said
     cat said
     all_named "out$jdk" 300
@@ -130,7 +130,7 @@ all_named() {
       | .children[] | .name as $thread | .children[].children[]? | "\(.ticks) \(.name) \($thread)"' "out$jdk/tprof.json" |
       awk '$2 ~ /VirtualThreads\.spin/ { all += $1; if ($3 ~ /^tid_ForkJoinPool-1-worker-[0-9]+\/#[0-9]+,request-[0-9]+_/) { carried += $1; seen[$3] } }
         END { printf "%d of %d ticks in %d virtual threads\n", carried, all, length(seen); exit !(all > 300 && carried > 0.97 * all && length(seen) > 100) }'
-    in_root "$jdk" "$SOURCE_DIR/tests/support/check-jit-log" "$PWD/out$jdk"/log-jita2n_* "$PWD/out$jdk"/log-jtnm_* | tee found
+    in_root "$jdk" "$source/tests/support/check-jit-log" "$PWD/out$jdk"/log-jita2n_* "$PWD/out$jdk"/log-jtnm_* | tee found
     [ "$(awk '$1 == "mounts" { print $2 }' found)" -ge 200000 ]
   done
 }
