@@ -264,7 +264,7 @@ remove_and_purge() {
     # What purging removes is still there.
     in_root "$root" -- sh -c 'ls /etc/modprobe.d/pitrace.conf /etc/sysctl.d/60-pitrace.conf && getent group pitrace'
     # The group has a member: it stays.
-    apt "$root" purge "${ours[@]}" >"$BATS_TEST_TMPDIR/purge" 2>&1 || { cat "$BATS_TEST_TMPDIR/purge" && false; }
+    in_root "$root" -- dpkg --purge "${ours[@]}" >"$BATS_TEST_TMPDIR/purge" 2>&1 || { cat "$BATS_TEST_TMPDIR/purge" && false; }
     grep -F 'the group pitrace is kept, because it has members (visitor)' "$BATS_TEST_TMPDIR/purge"
     in_root "$root" -- getent group pitrace
     # Installed again, without a member.
