@@ -14,7 +14,7 @@ setup() {
     # shellcheck source=tests/support/package_roots.bash
     source "$SOURCE_DIR/tests/support/package_roots.bash"
     version=$(sed -nE 's/^project\(pitrace VERSION ([0-9.]+) .*/\1/p' "$SOURCE_DIR/CMakeLists.txt")
-    ours=(pitrace libperfutil0 libperfutil-dev liba2n0 liba2n-dev pitrace-jprof pitrace-dkms)
+    ours=(pitrace libperfutil0 libperfutil-dev liba2n0 liba2n-dev libhookit0 libhookit-dev pitrace-jprof libjperf-java pitrace-dkms)
     # Roots of all tests of a release, and its packages, which scripts/package leaves there.
     work=${PACKAGES_WORK:-$BATS_FILE_TMPDIR}
 }
