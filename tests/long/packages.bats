@@ -268,9 +268,9 @@ remove_and_purge() {
     grep -F 'the group pitrace is kept, because it has members (visitor)' "$BATS_TEST_TMPDIR/purge"
     in_root "$root" -- getent group pitrace
     # Installed again, without a member.
-    show apt "$root" install "$(deb pitrace)"
+    show apt "$root" install "$(deb pitrace)" "$(deb libperfutil0)" "$(deb liba2n0)"
     in_root "$root" -- gpasswd -d visitor pitrace
-    show apt "$root" purge pitrace
+    show apt "$root" purge pitrace libperfutil0 liba2n0
     in_root "$root" -- sh -c '! getent group pitrace'
     # What is purged already can be purged. (apt does not know packages that are neither installed nor in an archive.)
     show in_root "$root" -- dpkg --purge "${ours[@]}"
