@@ -77,6 +77,10 @@ class NewFile {
   bool named_;             // the temporary file has its name
 };
 
+// A file without a name in a directory, for reading and writing by its owner: closing it deletes
+// it. No descriptor, with errno set, if it cannot be created.
+UniqueFd unnamed_file(const std::string& directory);
+
 }  // namespace pi
 
 #endif  // PI_NEW_FILE_H

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <system_error>
 
 namespace pi {
@@ -159,6 +160,16 @@ int NewFile::commit(bool keep_old) {
   if (const int error = publish(keep_old); error != 0) return give_up(error);
   sync_directory(directory_.get());
   return 0;
+}
+
+UniqueFd unnamed_file(const std::string& directory) {
+  UniqueFd fd(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (fd) return fd;
+  // Not every file system supports O_TMPFILE.
+  std::string name = directory + "/.unnamed-XXXXXX";
+  fd = UniqueFd(::mkostemp(name.data(), O_CLOEXEC));
+  if (fd) ::unlink(name.c_str());
+  return fd;
 }
 
 }  // namespace pi

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pi/files.h>
+#include <pi/new_file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -281,15 +282,10 @@ bool is_archive(const std::string& path) {
 }
 
 pi::Result<pi::UniqueFd> unnamed_file(const std::string& directory) {
-  pi::UniqueFd fd(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (fd) return fd;
-  // Not every file system supports O_TMPFILE.
-  std::string name = directory + "/.post-XXXXXX";
-  fd = pi::UniqueFd(::mkostemp(name.data(), O_CLOEXEC));
+  pi::UniqueFd fd = pi::unnamed_file(directory);
   if (!fd)
     return pi::Error{errno, fmt::format("cannot write to {}: {}. Choose another directory with -o.",
                                         directory, std::strerror(errno))};
-  ::unlink(name.c_str());
   return fd;
 }
 
