@@ -671,7 +671,7 @@ END
     run -1 bash -c 'post -r none 2>/dev/full'
     run -1 --separate-stderr bash -c 'post --help >/dev/full'
     [[ $stderr == "post: error: Cannot write the output: No space left on device." ]]
-    for tool in swtrace mpevt msr cpi genmsi arcf ptt pttstats pitrace-attach genmap logrt rtdriver; do
+    for tool in swtrace mpevt msr cpi genmsi arcf ptt pttstats pitrace-attach genmap hdump logrt rtdriver; do
         run -255 bash -c '"$1" --no-such-option 2>/dev/full' bash "$tool"
     done
 }

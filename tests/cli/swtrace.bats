@@ -277,7 +277,7 @@ Try swtrace --help." ]
 
 @test "every program works with closed standard descriptors: wrong use still exits 255" {
     local program
-    for program in arcf cpi genmap genmsi logrt mpevt msr post ptt pttstats rtdriver swtrace; do
+    for program in arcf cpi genmap genmsi hdump logrt mpevt msr post ptt pttstats rtdriver swtrace; do
         echo "$program"
         run bash -c "exec $program --no-such-option <&- >&- 2>&-"
         [ "$status" -eq 255 ]

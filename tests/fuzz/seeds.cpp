@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "dump_builder.h"
 #include "elf_builder.h"
 #include "text_trace.h"
 
@@ -158,6 +159,22 @@ std::string processes() {
   return events;
 }
 
+// A heap dump with an object of each kind.
+bool write_heap(const std::string& directory) {
+  using hdump::Type;
+  hdump::DumpBuilder heap;
+  heap.add_class(16, "java/lang/Object");
+  heap.add_class(24, "java/lang/ref/Reference", 16, {{"referent", Type::object}});
+  heap.add_class(32, "java/lang/ref/WeakReference", 24, {{"more", Type::int32}}, {{"all", 48}});
+  heap.add_object_bytes(40, 32, std::vector<std::byte>(12));
+  heap.add_array(48, 16, {40, 0, 56});
+  heap.end_segment();
+  heap.add_primitives(56, Type::int16, 3);
+  heap.add_root(32);
+  const std::vector<std::byte> bytes = heap.finish();
+  return write_seed(directory, 0, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
 bool write_traces(const std::string& directory) {
   int number = 0;
   for (const std::string_view text : traces) {
@@ -183,6 +200,7 @@ int main(int argc, char** argv) {
   const std::string_view target = argv[1];
   bool good = true;
   if (target == "nrm2_reader_fuzz") good = write_traces(argv[2]);
+  if (target == "hprof_fuzz") good = write_heap(argv[2]);
   if (target == "processes_fuzz") good = write_seed(argv[2], 0, processes());
   if (target == "elf_symbols_fuzz") good = write_elfs(argv[2]);
   if (target == "jit_files_fuzz")
