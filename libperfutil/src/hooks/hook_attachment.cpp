@@ -2,6 +2,7 @@
 // The trace that this process's user hooks go to: the module's, or that of a recorder.
 #include "hook_attachment.h"
 
+#include <cpuid.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -41,8 +42,14 @@ void* map_shared(size_t bytes, int protection, int fd, off_t offset) {
   return memory;
 }
 
+// By the instruction itself: with clang 19 and libgcc, __builtin_cpu_supports("cmpxchg16b") is
+// false on processors that have it.
 bool has_atomic_pairs() {
-  return __builtin_cpu_supports("cmpxchg16b") != 0;
+  unsigned eax = 0;
+  unsigned ebx = 0;
+  unsigned ecx = 0;
+  unsigned edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_CMPXCHG16B) != 0;
 }
 
 bool connect_to(int socket, const sockaddr_un& address) {
