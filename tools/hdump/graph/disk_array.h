@@ -18,7 +18,7 @@
 
 namespace hdump {
 
-// Where the arrays are, and the first error: a full disk ends the analysis, not the program.
+// The directory of the files.
 class DiskSpace {
  public:
   // The error's message is a sentence.

@@ -69,7 +69,6 @@ class HeapGraph::SecondPass final : public Visitor {
  public:
   SecondPass(HeapGraph& graph, DiskAppender<uint32_t>& targets)
       : graph_(graph), targets_(targets), id_size_(graph.facts_.id_size) {}
-  ~SecondPass() override = default;
 
   void class_dump(const ClassDump& dump) override {
     begin(dump.id);
@@ -104,6 +103,13 @@ class HeapGraph::SecondPass final : public Visitor {
   }
   void primitive_array(Id, Type, uint32_t) override { ++next_; }
 
+  // The references of the last object are complete; to be called after the last record too.
+  void end() {
+    if (pending_ != no_target) targets_.push_back(pending_ | last_target);
+    pending_ = no_target;
+    node_ = no_node;
+  }
+
  private:
   // An array whose rest is missing has no end(): the next object ends it.
   void begin(Id id) {
@@ -132,14 +138,6 @@ class HeapGraph::SecondPass final : public Visitor {
     pending_ = *target;
   }
 
- public:
-  void end() {
-    if (pending_ != no_target) targets_.push_back(pending_ | last_target);
-    pending_ = no_target;
-    node_ = no_node;
-  }
-
- private:
   HeapGraph& graph_;
   DiskAppender<uint32_t>& targets_;
   unsigned id_size_;
