@@ -75,7 +75,8 @@ class() { jq --arg name "$1" ".classes[] | select(.name == \$name) | .$2" "$made
 @test "a truncated dump gives a report on its beginning and exits 3" {
   head -c $(($(stat -c %s "$made/heap.hprof") * 2 / 3)) "$made/heap.hprof" >cut.hprof
   run -3 hdump cut.hprof
-  [[ $output == *"not in the dump, whose end is missing"* ]]
+  # JDK 17 writes roots last, JDK 21 first.
+  grep -qE '^ Roots +: (not in the dump, whose end is missing|[0-9]+ JNI global)' <<<"$output"
   [[ $output == *"hdump: warning: cut.hprof at byte "*"the dump ends within"* ]]
 }
 

@@ -139,6 +139,21 @@ TEST(Report, WeakReferencesKeepNothingAliveAndSoftOnesDo) {
   }
 }
 
+TEST(Report, AClassThatAnotherClassKeepsAliveIsOnTheWayToTheSuspect) {
+  DumpBuilder dump;
+  dump.add_class(object_class, "java/lang/Object");
+  dump.add_class(item, "java/lang/Class", object_class);
+  dump.add_class(holder, "Launcher", object_class, {}, {{"app", weak}});
+  dump.add_class(weak, "App", object_class, {}, {{"all", list}});
+  dump.add_array(list, array_class, std::vector<uint64_t>(1000, list));
+  dump.add_class(array_class, "[LItem;", object_class);
+  for (const uint64_t id : {object_class, item, holder, array_class}) dump.add_root(id);
+  const Report report = report_on(dump.finish());
+  ASSERT_EQ(report.suspects.size(), 1u);
+  EXPECT_EQ(report.suspects[0].name, "Item[]");
+  EXPECT_EQ(report.suspects[0].path.steps.size(), 3u);
+}
+
 TEST(Report, ALongListIsOneSuspectAndItsPathIsShortened) {
   DumpBuilder dump;
   dump.add_class(object_class, "java/lang/Object");

@@ -68,7 +68,7 @@ class Search {
       }
       const double all = static_cast<double>(dominators_.retained(place)) * handed_on;
       // A list or tree of objects of one kind is one thing.
-      const bool same = largest != 0 && cls(largest) == cls(place);
+      const bool same = largest != 0 && kind(largest) == kind(place);
       if (large.empty() || same || static_cast<double>(together) < all) {
         found_.push_back({place, 1, dominators_.retained(place), {}});
         return;
@@ -81,6 +81,7 @@ class Search {
     }
   }
 
+  uint32_t kind(Place place) const { return kind_of(graph_, dominators_.node(place)); }
   uint32_t cls(Place place) const { return graph_.object(dominators_.node(place)).cls; }
 
   std::vector<Held> held_by(const Suspect& suspect) const {
