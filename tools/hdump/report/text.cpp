@@ -89,8 +89,7 @@ std::string head_text(const Report& report) {
     roots = "not in the dump, whose end is missing: assumed are all objects that none refers to";
   text += fmt::format(" Roots              : {}\n", roots);
   text += fmt::format(
-      " Sizes              : assumed: objects begin with {} bytes, arrays with {}; references "
-      "have {}\n",
+      " Sizes              : assumed, in bytes: header {}, of arrays {}, reference {}\n",
       report.layout.header, report.layout.array_header, report.layout.reference);
   if (report.dangling != 0)
     text += fmt::format(" Missing            : {} references to objects that are not in the dump\n",
