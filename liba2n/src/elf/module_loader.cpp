@@ -16,7 +16,6 @@
 #include "base/running_process.h"
 #include "build_id.h"
 #include "debug_search.h"
-#include "elf_symbols.h"
 
 namespace a2n {
 namespace {
@@ -49,7 +48,7 @@ class Loader {
   std::shared_ptr<const ModuleSymbols> load() {
     if (has_no_file_) return std::make_shared<const ModuleSymbols>();
     const auto mapped = find_mapped();
-    const bool complete = mapped && has_symtab(*mapped) && mapped->layout().has_dwarf;
+    const bool complete = mapped && files_.has_symtab(*mapped) && mapped->layout().has_dwarf;
     const auto debug = complete ? std::nullopt : find_debug(mapped ? &*mapped : nullptr);
     if (!mapped && !debug && !refusal_.empty()) notes_.add(refusal_);
     const auto module = read(mapped ? &*mapped : nullptr, debug ? &*debug : nullptr);
@@ -231,9 +230,8 @@ class Loader {
                "); its names may be wrong");
   }
 
-  static bool has_symtab(const ElfFile& file) { return has_symbols(file, SHT_SYMTAB); }
   // Whether a debug file has data that the mapped file may lack.
-  static bool has_more(const ElfFile& file) { return file.layout().has_dwarf || has_symtab(file); }
+  bool has_more(const ElfFile& file) { return file.layout().has_dwarf || files_.has_symtab(file); }
 
   // Searches by build-id, which identifies the file; else by the file name and checksum in
   // .gnu_debuglink; else asks a server, by build-id.
@@ -246,7 +244,7 @@ class Loader {
     }
     if (mapped)
       if (auto linked = find_linked_debug(*mapped)) return linked;
-    const bool named = mapped && has_symtab(*mapped);
+    const bool named = mapped && files_.has_symtab(*mapped);
     return named || !request_.debuginfod ? std::nullopt : request_.debuginfod->find(id, path_);
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/crc32.h"
+#include "elf_symbols.h"
 
 namespace a2n {
 
@@ -35,6 +36,15 @@ pi::Result<std::shared_ptr<const ModuleSymbols>> ReadFiles::read(
   state.symbols = std::make_shared<const ModuleSymbols>(std::move(symbols));
   states.push_back(state);
   return state.symbols;
+}
+
+bool ReadFiles::has_symtab(const ElfFile& file) {
+  const Contents contents = contents_of(&file);
+  auto& states = symtabs_[contents.inode];
+  for (const auto& [state, found] : states)
+    if (state == contents) return found;
+  if (states.size() >= max_states) return false;  // read() refuses this file
+  return states.emplace_back(contents, has_symbols(file, SHT_SYMTAB)).second;
 }
 
 std::optional<uint32_t> ReadFiles::checksum(const ElfFile& file) {

@@ -33,6 +33,9 @@ class ReadFiles {
   pi::Result<std::shared_ptr<const ModuleSymbols>> read(const ElfFile* mapped, const ElfFile* debug,
                                                         const std::vector<std::string>& search);
 
+  // Whether a file has a symbol table that names code, which is read to see that.
+  bool has_symtab(const ElfFile& file);
+
   // The checksum that .gnu_debuglink contains, of the file's contents at the first call for it;
   // nullopt if the file cannot be read.
   std::optional<uint32_t> checksum(const ElfFile& file);
@@ -55,7 +58,8 @@ class ReadFiles {
   static Contents contents_of(const ElfFile* file);
 
   std::map<Inode, std::vector<State>> states_;  // by the mapped file; the debug file if none is
-  std::map<Inode, size_t> users_;               // number of states with this debug file
+  std::map<Inode, std::vector<std::pair<Contents, bool>>> symtabs_;
+  std::map<Inode, size_t> users_;  // number of states with this debug file
   std::map<Inode, std::optional<uint32_t>> checksums_;
 };
 

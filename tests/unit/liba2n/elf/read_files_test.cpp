@@ -3,14 +3,12 @@
 // cost no more than the files themselves.
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <vector>
 
 #include "a2n_fixture.h"
 #include "constants.h"
-#include "effort.h"
 #include "elf_builder.h"
 #include "heap.h"
 
@@ -21,6 +19,22 @@ using test_support::HeapPeak;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+
+// Bytes that this process has read from files since construction.
+class BytesRead {
+ public:
+  uint64_t count() const { return total() - begin_; }
+
+ private:
+  static uint64_t total() {
+    std::ifstream io("/proc/self/io");
+    std::string name;
+    uint64_t value = 0;
+    EXPECT_TRUE(io >> name >> value && name == "rchar:") << name;
+    return value;
+  }
+  const uint64_t begin_ = total();
+};
 
 class ReadFiles : public A2nTest {
  protected:
@@ -81,18 +95,18 @@ TEST_F(ReadFiles, HardLinksOfOneFileAreReadOnce) {
   constexpr uint32_t symbols = 50'000, links = 40;
   const std::string file = write("0.so", file_with(symbols, "name"));
   const HeapPeak peak;
-  const test_support::Effort one;
+  const BytesRead one;
   ASSERT_EQ(first_symbol(file, 0), "name0");
-  const double spent = one.spent();
+  EXPECT_GE(one.count(), fs::file_size(file) / 2);  // its symbols
   const uint64_t bytes = peak.bytes();
-  const test_support::Effort all;
+  const BytesRead others;
   for (uint64_t i = 1; i <= links; ++i) {
     const std::string link = temporary(std::to_string(i) + ".so");
     fs::create_hard_link(file, link);
     ASSERT_EQ(first_symbol(link, i), "name0");
   }
   EXPECT_LT(peak.bytes(), bytes + bytes / 2);
-  EXPECT_LT(all.spent(), links / 4 * spent);
+  EXPECT_LT(others.count(), fs::file_size(file) / 2);
   EXPECT_THAT(notes(), IsEmpty());
 }
 
@@ -122,22 +136,17 @@ TEST_F(ReadFiles, ADebugFileIsReadForALimitedNumberOfModules) {
 
 TEST_F(ReadFiles, TheChecksumOfADebugFileIsComputedOnce) {
   constexpr uint64_t modules = 20;
+  constexpr size_t size = size_t{16} << 20;
   const std::string module = truth::fixture("damaged/liblinked.so");
   for (const auto& entry : fs::directory_iterator(fs::path(module).parent_path()))
-    if (entry.path() != module)
-      write(entry.path().filename(), file_with(1, "other", size_t{16} << 20));
+    if (entry.path() != module) write(entry.path().filename(), file_with(1, "other", size));
   const Copies copies(module);
-  std::vector<double> spent(modules);
-  for (uint64_t i = 0; i < modules; ++i) {
-    const test_support::Effort effort;
+  const BytesRead read;
+  for (uint64_t i = 0; i < modules; ++i)
     EXPECT_EQ(copies.look_up(temporary(std::to_string(i) + ".so"), i), A2N_NO_SYMBOL_FOUND);
-    spent[i] = effort.spent();
-  }
   EXPECT_THAT(notes(), Contains(HasSubstr("checksum")).Times(modules));
-  // The median: other load can delay some of them.
-  const double first = spent[0];
-  std::nth_element(spent.begin() + 1, spent.begin() + modules / 2, spent.end());
-  EXPECT_LT(2 * spent[modules / 2], first);
+  EXPECT_GE(read.count(), size);
+  EXPECT_LT(read.count(), 2 * size);
 }
 
 }  // namespace
