@@ -6,7 +6,7 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
-  export PATH="$BUILD_DIR/bin:$BUILD_DIR/tests:$PATH" made=$BATS_FILE_TMPDIR
+  export PATH="$BUILD_DIR/bin:$BUILD_DIR/tests:$PATH" made=$BATS_FILE_TMPDIR PITRACE_SOCKET=$BATS_FILE_TMPDIR/recorder
   mkdir "$made/src" && cd "$made/src" || return
   cat >app.c <<'SOURCE'
 #include <stdlib.h>

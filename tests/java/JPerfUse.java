@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Uses each class of JPerf.jar, one for each first word, and prints what the tests compare.
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
 import java.util.List;
 import jperf.AboveIdle;
@@ -15,13 +17,19 @@ import jperf.Trace;
 public final class JPerfUse {
     private static volatile long sink;
 
+    // Loaded at the first use.
+    private static final class Clock {
+        static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    }
+
     private interface Action {
         void run() throws Exception;
     }
 
+    // Uses CPU time: on a busy machine it takes longer.
     private static void spin(long milliseconds) {
-        long end = System.nanoTime() + milliseconds * 1_000_000;
-        while (System.nanoTime() < end) {
+        long end = Clock.THREADS.getCurrentThreadCpuTime() + milliseconds * 1_000_000;
+        while (Clock.THREADS.getCurrentThreadCpuTime() < end) {
             for (int i = 0; i < 1000; i++) {
                 sink += i;
             }
