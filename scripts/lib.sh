@@ -22,6 +22,11 @@ if is_closed 2; then exec 2>/dev/null; fi
 # terminal.
 printable() {
   local LC_ALL=C.UTF-8 text=$1 kept=${2:-} char i
+  local other="[^[:alnum:] -~$kept]"
+  if [[ $text != *$other* ]]; then
+    printf '%s' "$text"
+    return
+  fi
   for ((i = 0; i < ${#text}; i++)); do
     char=${text:i:1}
     if [[ $char == [[:alnum:]] || $char == [' '-'~'] || $kept == *"$char"* ]]; then printf '%s' "$char"; else print_bytes "$char"; fi
