@@ -9,7 +9,7 @@
 # use the same names in their anonymous namespaces.
 option(PITRACE_QUICK "Precompile headers, and compile files of a target together" OFF)
 # 0 compiles all files of a target together, so the compiler reports every name that two of them define.
-set(PITRACE_QUICK_BATCH 8 CACHE STRING "How many files are compiled together")
+set(PITRACE_QUICK_BATCH 20 CACHE STRING "How many files are compiled together")
 mark_as_advanced(PITRACE_QUICK_BATCH)
 
 set(standard_headers <algorithm> <array> <cstdint> <functional> <map> <memory> <optional> <string> <string_view>

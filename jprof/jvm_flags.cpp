@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 #include "vm_structs.h"
@@ -31,13 +30,6 @@ constexpr std::array<std::string_view, 14> flags = {"UseSerialGC",
 
 // Bounds the search if the table of flags has another form than is expected.
 constexpr uint64_t most_flags = 10'000;
-
-template <class T>
-T load(uint64_t address) {
-  T value;
-  std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
-  return value;
-}
 
 }  // namespace
 

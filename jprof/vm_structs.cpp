@@ -4,18 +4,10 @@
 
 #include <dlfcn.h>
 
-#include <cstring>
 #include <utility>
 
 namespace pi::jprof {
 namespace {
-
-template <class T>
-T load(uint64_t address) {
-  T value;
-  std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
-  return value;
-}
 
 // The strings of the tables; true also if wanted is empty.
 bool names(uint64_t place, std::string_view wanted) {

@@ -4,10 +4,19 @@
 #define PI_JPROF_VM_STRUCTS_H
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string_view>
 
 namespace pi::jprof {
+
+// Reads a field of a structure of the JVM; address need not be aligned.
+template <class T>
+T load(uint64_t address) {
+  T value;
+  std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
+  return value;
+}
 
 // The tables gHotSpotVMStructs and gHotSpotVMTypes of libjvm.so (vmStructs.cpp of OpenJDK). They do
 // not change while the JVM runs.
