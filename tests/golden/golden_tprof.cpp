@@ -11,6 +11,7 @@
 //   expect end     the text after the reports  expect show  post.show
 //   expect damage  the damage messages, one on each line
 //   expect tree    tprof.tree                expect folded  tprof.folded
+//   expect callgrind  tprof.callgrind        expect speedscope  tprof.speedscope.json
 //   expect offcpu  tprof.offcpu              expect json MEMBER  that member of tprof.json
 //   expect micro   tprof.micro after "TOTAL TICKS"
 //   expect page [WIDTH] [rows=N] [utf8] [colour] [end]  the page as it is printed; end: with the
@@ -68,6 +69,8 @@ std::string actual_part(const PostRun& run, const std::string& what) {
   if (what == "show") return run.show;
   if (what == "tree") return run.tree;
   if (what == "folded") return run.folded;
+  if (what == "callgrind") return run.callgrind;
+  if (what == "speedscope") return run.speedscope;
   if (what == "stacks") return between(run.tree, " ticks have one.\n", "\n TOTAL TICKS");
   if (what == "offcpu") return run.off_cpu;
   if (what == "micro") return between(run.micro, "TOTAL TICKS", "</pre>");

@@ -33,6 +33,7 @@ struct PostRun {
   std::string show;
   std::string tree;  // tree to arc: only with their options
   std::string folded;
+  std::string callgrind, pprof, speedscope;
   std::string off_cpu;
   std::string micro;
   std::string arc;
@@ -112,6 +113,9 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   run.show = files["post.show"].text;
   run.tree = files["tprof.tree"].text;
   run.folded = files["tprof.folded"].text;
+  run.callgrind = files["tprof.callgrind"].text;
+  run.pprof = files["tprof.pb.gz"].text;
+  run.speedscope = files["tprof.speedscope.json"].text;
   run.off_cpu = files["tprof.offcpu"].text;
   run.micro = files["tprof.micro"].text;
   run.arc = files["arc"].text;

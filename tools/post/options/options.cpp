@@ -65,7 +65,10 @@ cli::OptionTable option_table() {
       "run.tprof -g)")(
       "folded",
       "also write tprof.folded: the call stacks, one a line, for tools that draw flame graphs")(
-      "threads", "in tprof.tree and tprof.folded, divide processes by threads")(
+      "export", repeated(fmt::format("{}", fmt::join(export_formats, "|"))),
+      "also write the ticks by call stack for another viewer: tprof.callgrind for KCachegrind, "
+      "tprof.pb.gz for pprof, tprof.speedscope.json for speedscope")(
+      "threads", "in tprof.tree, tprof.folded and exports, divide processes by threads")(
       "offcpu",
       "also write tprof.offcpu: how long threads waited, where, and what woke them (needs "
       "context switches: swtrace enable dispatch)")(
@@ -195,14 +198,15 @@ std::string find_conflict(const cli::Values& given) {
   const auto has = [&](const char* name) { return given.given(name); };
   if (given.has("diff"))
     for (const char* other :
-         {"-r",   "show",   "showx",   "showxx", "showt", "rsel",   "off",     "disasm",
-          "-x",   "pnm",    "tnm",     "cpu",    "tmod",  "compat", "budget",  "verbmsg",
-          "tree", "folded", "threads", "offcpu", "arc",   "page",   "annotate"})
+         {"-r",   "show",   "showx",  "showxx",  "showt",  "rsel",   "off",    "disasm",
+          "-x",   "pnm",    "tnm",    "cpu",     "tmod",   "compat", "budget", "verbmsg",
+          "tree", "folded", "export", "threads", "offcpu", "arc",    "page",   "annotate"})
       if (has(other))
         return fmt::format("--diff does not go with -{}.", other + (other[0] == '-' ? 1 : 0));
   if (given.has("archive"))
-    for (const char* other : {"json", "show", "showx", "showxx", "showt", "-x", "budget", "diff",
-                              "tree", "folded", "offcpu", "disasm", "arc", "page", "annotate"})
+    for (const char* other :
+         {"json", "show", "showx", "showxx", "showt", "-x", "budget", "diff", "tree", "folded",
+          "export", "offcpu", "disasm", "arc", "page", "annotate"})
       if (has(other))
         return fmt::format("--archive writes no reports and does not go with -{}.",
                            other + (other[0] == '-' ? 1 : 0));
@@ -210,16 +214,16 @@ std::string find_conflict(const cli::Values& given) {
     return "--archive-files goes with --archive.";
   if (given.has("trace") && has("-r")) return "the trace is named twice: by -r and without it.";
   if (given.has("trace") && has("diff")) return "--diff takes two files, and no other.";
-  if (given.has("threads") && !given.has("tree") && !given.has("folded"))
-    return "-threads goes with -tree or -folded.";
+  if (given.has("threads") && !given.has("tree") && !given.has("folded") && !given.has("export"))
+    return "-threads goes with -tree, -folded or --export.";
   if (given.has("source-path") && !given.has("annotate"))
     return "--source-path goes with --annotate.";
   for (const char* form : {"-c", "ck", "cp", "ss", "ssi", "dcnt", "-m"})
     if (has(form) && !has("arc"))
       return fmt::format("-{} goes with -arc.", form + (form[0] == '-' ? 1 : 0));
   if (given.has("showx") || given.has("showxx"))
-    for (const char* other :
-         {"json", "-x", "budget", "tree", "folded", "offcpu", "disasm", "arc", "page", "annotate"})
+    for (const char* other : {"json", "-x", "budget", "tree", "folded", "export", "offcpu",
+                              "disasm", "arc", "page", "annotate"})
       if (has(other))
         return fmt::format("-{} needs the reports, which -showx and -showxx leave out.",
                            other[0] == '-' ? other + 1 : fmt::format("-{}", other));
@@ -241,6 +245,7 @@ Options take_options(const cli::Values& given) {
   options.page = has("page");
   options.tree = has("tree");
   options.folded = has("folded");
+  options.exports = given.words("export");
   options.off_cpu = has("offcpu");
   options.report.calls_by_thread = has("threads");
   options.verbose = has("verbose");
@@ -279,6 +284,10 @@ std::string Options::output(const std::string& name) const {
   return name.starts_with('/') || directory == "." ? name : directory + "/" + name;
 }
 
+bool Options::exports_to(std::string_view format) const {
+  return std::ranges::find(exports, format) != exports.end();
+}
+
 std::variant<Options, int> parse_options(const std::vector<std::string>& arguments) {
   for (const std::string& word : arguments) {
     if (word == "--") break;
@@ -307,6 +316,10 @@ std::variant<Options, int> parse_options(const std::vector<std::string>& argumen
     return wrong(problem);
   if (const std::string problem = take_annotation(given, options.report); !problem.empty())
     return wrong(problem);
+  for (const std::string& format : options.exports)
+    if (std::ranges::find(export_formats, format) == export_formats.end())
+      return wrong(fmt::format("--export takes one of {}, not '{}'.",
+                               fmt::join(export_formats, ", "), printable(format)));
   if (given.has("diff")) {
     const Words& files = given.words("diff");
     if (files.size() != 2) return wrong("--diff takes two files: the old and the new one.");

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -18,6 +19,9 @@
 namespace post {
 
 constexpr size_t report_count = 8;
+
+// The values of --export.
+constexpr std::array<std::string_view, 3> export_formats = {"callgrind", "pprof", "speedscope"};
 
 struct ReportOptions {
   double clip_percent = 0.1;
@@ -82,13 +86,14 @@ struct Options {
   bool tprof_out = true;  // not with -m
   bool show = false;
   bool show_raw = false;
-  bool show_seconds = false;        // -showt
-  std::optional<std::string> json;  // path of the JSON file
-  bool tree = false;                // tprof.tree
-  bool folded = false;              // tprof.folded
-  bool off_cpu = false;             // tprof.offcpu
-  bool micro = false;               // tprof.micro: -off, -disasm
-  bool arc = false;                 // the file arc
+  bool show_seconds = false;         // -showt
+  std::optional<std::string> json;   // path of the JSON file
+  bool tree = false;                 // tprof.tree
+  bool folded = false;               // tprof.folded
+  std::vector<std::string> exports;  // formats
+  bool off_cpu = false;              // tprof.offcpu
+  bool micro = false;                // tprof.micro: -off, -disasm
+  bool arc = false;                  // the file arc
   ArcOptions arc_form;
   bool page = false;  // on the standard output
   bool verbose = false;
@@ -102,6 +107,7 @@ struct Options {
   ReportOptions report;
   SymbolOptions symbols;
 
+  bool exports_to(std::string_view format) const;
   // The path of an output file: in the directory unless it is absolute.
   std::string output(const std::string& name) const;
 };

@@ -5,6 +5,7 @@
 
 #include "report_arc.h"
 #include "report_calls.h"
+#include "report_export.h"
 #include "report_json.h"
 #include "report_micro.h"
 #include "report_page.h"
@@ -63,6 +64,24 @@ constexpr Report table[] = {
      .of_ticks = true,
      .lack = lack_of_stacks,
      .write = write_folded},
+    {.options = "--export callgrind",
+     .file = "tprof.callgrind",
+     .wanted = [](const Options& given) { return given.exports_to("callgrind"); },
+     .make = make_call_tree,
+     .of_ticks = true,
+     .write = export_callgrind},
+    {.options = "--export pprof",
+     .file = "tprof.pb.gz",
+     .wanted = [](const Options& given) { return given.exports_to("pprof"); },
+     .make = make_call_tree,
+     .of_ticks = true,
+     .write = export_pprof},
+    {.options = "--export speedscope",
+     .file = "tprof.speedscope.json",
+     .wanted = [](const Options& given) { return given.exports_to("speedscope"); },
+     .make = make_call_tree,
+     .of_ticks = true,
+     .write = export_speedscope},
     {.options = "-off, -disasm",
      .file = "tprof.micro",
      .wanted = [](const Options& given) { return given.micro; },

@@ -1,0 +1,61 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# post --export: a real trace, read by programs for these formats.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    export PATH="$BUILD_DIR/bin:$BUILD_DIR/tests:$PATH" PITRACE_SOCKET=$BATS_FILE_TMPDIR/recorder
+    [ "$(swtrace check --json | jq .perf_system_works)" = true ] || skip "needs perf_event_open for the whole system"
+    cd "$BATS_FILE_TMPDIR" || return
+    swtrace init --source perf
+    swtrace enable tprof
+    swtrace stacks both
+    swtrace on
+    calls 1 >/dev/null
+    swtrace off
+    swtrace get
+    swtrace free
+    post --export callgrind --export pprof --export speedscope --clip 0 --json
+    # What every export must contain: the ticks of each named function of the program.
+    jq -r '.reports[] | select(.title == "Module_Symbol") | .rows[] | select(.name | endswith("/calls")) | .children[]
+        | select(.name != "NoSymbols") | "\(.name) \(.ticks)"' tprof.json | sort >truth
+    [ "$(wc -l <truth)" -ge 4 ] && awk '{ sum += $2 } END { exit sum < 50 }' truth
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return; }
+
+@test "callgrind_annotate shows the ticks of each function, and all ticks" {
+    type -P callgrind_annotate >/dev/null || skip "needs valgrind"
+    callgrind_annotate --threshold=100 --show-percs=no tprof.callgrind | tr -d , >shown
+    sed -nE 's/^ *([0-9]+) +\?\?\?:(.*) \[.*\/calls\]$/\2 \1/p' shown | grep -v ' 0$' | sort | diff - truth
+    [ "$(awk '/PROGRAM TOTALS/ { print $1 }' shown)" -eq "$(jq .ticks tprof.json)" ]
+}
+
+@test "speedscope's file has the ticks of each function, and those of each process" {
+    jq -r '(.shared.frames | map(.file // "" | endswith("/calls"))) as $ours | .shared.frames as $frames
+        | [.profiles[] | [.samples, .weights] | transpose[] | {frame: .[0][-1], weight: .[1]}] | group_by(.frame)[]
+        | select($ours[.[0].frame]) | "\($frames[.[0].frame].name) \(map(.weight) | add)"' tprof.speedscope.json >weights
+    tick=$(jq .trace.tick_ns tprof.json)
+    awk -v tick="$tick" '!/^\[/ { print $1, $2 / tick }' weights | sort | diff - truth
+    # Every weight is that of a profile, and every frame is one of the shared frames.
+    jq -e '(.shared.frames | length) as $frames
+        | all(.profiles[]; .endValue == (.weights | add) and (.samples | length) == (.weights | length) and all(.samples[][]; . < $frames))' tprof.speedscope.json
+    [ "$(jq '[.profiles[].endValue] | add' tprof.speedscope.json)" -eq $((tick * $(jq .ticks tprof.json))) ]
+}
+
+@test "an unknown format is refused, and exports need ticks" {
+    run -255 post --export nosuch
+    [[ $output == *"nosuch"* && $output == *speedscope* ]]
+    run -255 post --showx --export pprof
+    [[ $output == *"-export needs the reports"* || $output == *"--export needs the reports"* ]]
+}
+
+# bats test_tags=long
+@test "go tool pprof shows the ticks of each function" {
+    type -P go >/dev/null || skip "needs Go"
+    go tool pprof -sample_index=ticks -top -nodecount=100000 -nodefraction=0 tprof.pb.gz >shown 2>err || { cat err && false; }
+    # Lines: flat flat% sum% cum cum% name. Functions with the same name in other modules are other lines.
+    awk '$NF ~ /%$/ { next } NF >= 6 && $1 ~ /^[0-9]+$/ { print $6, $1 }' shown | sort >all
+    join truth all | awk '$2 == $3' | wc -l | diff - <(wc -l <truth)
+}

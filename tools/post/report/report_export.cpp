@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Writes the files of --export: facts about the trace for the writers in export/.
+#include "report_export.h"
+
+#include <fmt/format.h>
+
+#include "completeness.h"
+#include "export/export.h"
+#include "text/text.h"
+
+namespace post {
+namespace {
+
+ExportFacts facts_of(const Summary& summary) {
+  const TraceInfo& info = summary.file.info;
+  const bool by_event = summary.event_based();
+  std::vector<std::string> remarks = info.cannot_see;
+  remarks.insert(remarks.end(), info.notes.begin(), info.notes.end());
+  if (const std::string missing = what_is_missing(summary.file, summary.losses); !missing.empty())
+    remarks.push_back("Not complete: " + missing + ".");
+  if (is_damaged(summary.file, summary.damage))
+    remarks.push_back("The trace is damaged, or its recording ended early.");
+  for (std::string& remark : remarks) remark = printable(remark);
+  return {info.host.empty() ? "trace" : "trace of " + printable(info.host), std::move(remarks),
+          by_event ? printable(event_name(summary)) : std::string(),
+          by_event ? events_per_tick(summary) : tick_distance(summary),
+          summary.ticks.last_time - summary.ticks.first_time};
+}
+
+}  // namespace
+
+bool export_callgrind(const Summary& summary, Sink& sink) {
+  return write_callgrind(*summary.find<CallTree>(), facts_of(summary), sink);
+}
+
+bool export_pprof(const Summary& summary, Sink& sink) {
+  return write_pprof(*summary.find<CallTree>(), facts_of(summary), sink);
+}
+
+bool export_speedscope(const Summary& summary, Sink& sink) {
+  return write_speedscope(*summary.find<CallTree>(), facts_of(summary), sink);
+}
+
+}  // namespace post
