@@ -4,6 +4,7 @@
 #include <report/report.h>
 
 #include <random>
+#include <sstream>
 
 #include "dump_builder.h"
 
@@ -186,7 +187,7 @@ TEST(Report, ClassesThatAreTheirOwnSuperClassAreReported) {
   dump.add_root(0x1000);
   const Report report = report_on(dump.finish());
   EXPECT_EQ(report.misfits, 1u);
-  EXPECT_THAT(text_of(report, {}), HasSubstr("references of 1 objects whose class"));
+  EXPECT_THAT(text_of(report, {}), HasSubstr("the references of 1 objects, as their class is"));
 }
 
 TEST(Report, ReferencesOutOfTheDumpAndEqualIdsAreCounted) {
@@ -201,6 +202,21 @@ TEST(Report, ReferencesOutOfTheDumpAndEqualIdsAreCounted) {
   EXPECT_EQ(report.objects, 3u);
   EXPECT_EQ(report.damage.places, 1u);
   EXPECT_THAT(report.damage.messages[0], HasSubstr("1 objects have the id of another"));
+}
+
+TEST(Report, LinesOfItsHeadFitInto80Columns) {
+  Report report;
+  report.dangling = report.misfits = report.references = UINT32_MAX;
+  report.facts.time_ms = 1'700'000'000'000;
+  for (size_t kind = 0; kind < static_cast<size_t>(RootKind::count); ++kind)
+    report.roots.emplace_back(root_name(static_cast<RootKind>(kind)), 12'345);
+  for (const bool assumed : {false, true}) {
+    report.roots_assumed = assumed;
+    std::istringstream lines(text_of(report, {}));
+    size_t count = 0;
+    for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(line.size(), 80u) << line;
+    EXPECT_GT(count, 10u);
+  }
 }
 
 TEST(Report, WithoutRootsObjectsWithoutReferencesToThemAreRoots) {

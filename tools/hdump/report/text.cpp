@@ -61,6 +61,24 @@ std::string suspects(const Report& report) {
   return text;
 }
 
+// Parts of a line that begins with a label, with further lines where it would be too long.
+std::string joined(const std::vector<std::string>& parts) {
+  constexpr size_t label = 22;
+  constexpr size_t width = 80;
+  std::string text;
+  size_t used = label;
+  for (const std::string& part : parts) {
+    if (!text.empty()) {
+      const bool fits = used + 2 + part.size() + 1 <= width;
+      text += fits ? ", " : fmt::format(",\n{:{}}", "", label);
+      used = fits ? used + 2 : label;
+    }
+    text += part;
+    used += part.size();
+  }
+  return text;
+}
+
 }  // namespace
 
 double percent_of(uint64_t part, uint64_t all) {
@@ -82,23 +100,22 @@ std::string head_text(const Report& report) {
       report.file, fmt::gmtime(static_cast<time_t>(report.facts.time_ms / 1000)), report.objects,
       size_text(report.bytes), report.loaded_classes, report.reachable_objects,
       size_text(report.reachable_bytes), report.references);
-  std::string roots;
-  for (const auto& [kind, count] : report.roots)
-    roots += fmt::format("{}{} {}", roots.empty() ? "" : ", ", count, kind);
+  std::vector<std::string> roots;
+  for (const auto& [kind, count] : report.roots) roots.push_back(fmt::format("{} {}", count, kind));
   if (report.roots_assumed)
-    roots = "not in the dump, whose end is missing: assumed are all objects that none refers to";
-  text += fmt::format(" Roots              : {}\n", roots);
+    roots = {"not in the dump, whose end is missing",
+             "assumed are all objects that none refers to"};
+  text += fmt::format(" Roots              : {}\n", joined(roots));
   text += fmt::format(
       " Sizes              : assumed, in bytes: header {}, of arrays {}, reference {}\n",
       report.layout.header, report.layout.array_header, report.layout.reference);
   if (report.dangling != 0)
-    text += fmt::format(" Missing            : {} references to objects that are not in the dump\n",
+    text += fmt::format(" Missing            : {} references to objects outside the dump\n",
                         report.dangling);
   if (report.misfits != 0)
-    text += fmt::format(
-        " Missing            : references of {} objects whose class is not in the dump, or has "
-        "another size\n",
-        report.misfits);
+    text += fmt::format(" Missing            : {}\n",
+                        joined({fmt::format("the references of {} objects", report.misfits),
+                                "as their class is missing", "or has another size"}));
   return text;
 }
 
