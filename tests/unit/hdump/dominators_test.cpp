@@ -6,6 +6,7 @@
 #include <graph/paths.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <set>
 
@@ -16,7 +17,8 @@ namespace {
 
 constexpr uint64_t first_class = 0x1000;
 constexpr uint64_t first_object = 0x100000;
-constexpr size_t most_references = 5;
+constexpr size_t most_references = 5;  // of an object; those with more are arrays
+constexpr size_t array_length = 1300;  // more than are handled together
 
 struct RandomHeap {
   std::vector<std::vector<size_t>> references;
@@ -47,6 +49,23 @@ RandomHeap random_heap(std::mt19937& random) {
   return heap;
 }
 
+// Two arrays that share some elements, which refer to others of them and to the arrays.
+RandomHeap heap_with_arrays(std::mt19937& random) {
+  RandomHeap heap;
+  heap.classes = 1;
+  heap.references.resize(array_length);
+  heap.class_of.resize(array_length);
+  heap.roots = {0, 2};
+  for (size_t i = 2; i < array_length; ++i)
+    for (size_t j = random() % 3; j > 0; --j)
+      heap.references[i].push_back(random() % 50 == 0 ? random() % 2 : i - random() % (i / 2));
+  for (size_t i = 0; i < array_length; ++i)
+    heap.references[i % 7 == 0].push_back((i * 7919) % array_length);
+  for (size_t i = 0; i < array_length; i += 9) heap.references[1].push_back(i);
+  heap.references[2].push_back(1);
+  return heap;
+}
+
 std::vector<std::byte> dump_of(const RandomHeap& heap, std::mt19937& random) {
   DumpBuilder dump;
   const std::vector<DumpBuilder::FieldSpec> fields(most_references, {"field", Type::object});
@@ -60,6 +79,10 @@ std::vector<std::byte> dump_of(const RandomHeap& heap, std::mt19937& random) {
   for (const size_t object : order) {
     std::vector<uint64_t> values;
     for (const size_t target : heap.references[object]) values.push_back(id_of(target));
+    if (values.size() > most_references) {
+      dump.add_array(id_of(object), first_class + heap.classes, values);
+      continue;
+    }
     values.resize(most_references);
     std::ranges::shuffle(values, random);
     dump.add_object(id_of(object), first_class + heap.class_of[object], values);
@@ -108,12 +131,15 @@ TEST(Dominators, OfRandomHeapsFollowTheDefinition) {
 
     const std::set<size_t> live = reached(heap, [](size_t) { return false; });
     ASSERT_EQ(dominators->size(), live.size() + heap.classes + 1);
+    std::vector<Place> place_of(graph->size());
+    for (Place place = 1; place < dominators->size(); ++place)
+      place_of[dominators->node(place)] = place;
     const uint64_t size = graph->bytes(*graph->find(id_of(0)));
     std::vector<Node> targets;
     for (size_t i = 0; i < heap.references.size(); ++i) {
       const Node node = *graph->find(id_of(i));
       targets.push_back(node);
-      const Place place = dominators->place(node);
+      const Place place = place_of[node];
       EXPECT_EQ(place != 0, live.contains(i));
       if (place == 0) continue;
       const auto rest = reached(heap, [&](size_t object) { return object == i; });
@@ -154,6 +180,46 @@ TEST(Dominators, OfRandomHeapsFollowTheDefinition) {
         EXPECT_EQ(steps[j].reference, "field");
       }
     }
+  }
+}
+
+// Retained bytes of each object by its id; 0 for those that no root reaches.
+std::map<Id, uint64_t> retained_bytes(const std::vector<std::byte>& bytes, const DiskSpace& space,
+                                      std::map<Id, uint64_t>& sizes) {
+  std::map<Id, uint64_t> result;
+  Damage damage;
+  auto graph = HeapGraph::read(
+      [&]() -> pi::Result<std::unique_ptr<ByteStream>> { return memory_stream(bytes); }, space,
+      damage, [](const char*, uint64_t) {});
+  EXPECT_TRUE(graph);
+  if (!graph) return result;
+  const auto dominators = Dominators::of(*graph, space, [](const char*, uint64_t, uint64_t) {});
+  EXPECT_TRUE(dominators);
+  for (Node node = 0; node < graph->size(); ++node) {
+    sizes[graph->object(node).id] = graph->bytes(node);
+    result[graph->object(node).id] = 0;
+  }
+  for (Place place = 1; dominators && place < dominators->size(); ++place)
+    result[graph->object(dominators->node(place)).id] = dominators->retained(place);
+  return result;
+}
+
+TEST(Dominators, OfLongArraysFollowTheDefinition) {
+  std::mt19937 random(2);
+  const auto space = DiskSpace::in("/tmp");
+  ASSERT_TRUE(space) << space.error().message;
+  const RandomHeap heap = heap_with_arrays(random);
+  std::map<Id, uint64_t> sizes;
+  const auto retained = retained_bytes(dump_of(heap, random), *space, sizes);
+  const std::set<size_t> live = reached(heap, [](size_t) { return false; });
+  ASSERT_GT(live.size(), array_length / 2);
+  for (size_t i = 0; i < array_length; i += i < 3 ? 1 : 5) {
+    uint64_t gone = 0;
+    if (live.contains(i)) {
+      const auto rest = reached(heap, [&](size_t object) { return object == i; });
+      for (const size_t object : live) gone += rest.contains(object) ? 0 : sizes[id_of(object)];
+    }
+    EXPECT_EQ(retained.at(id_of(i)), gone) << i;
   }
 }
 

@@ -117,6 +117,10 @@ class DiskAppender {
     buffer_.push_back(element);
     if (buffer_.size() == buffered) flush();
   }
+  void append(std::span<const T> elements) {
+    buffer_.insert(buffer_.end(), elements.begin(), elements.end());
+    if (buffer_.size() >= buffered) flush();
+  }
   uint64_t size() const { return written_ + buffer_.size(); }
 
   pi::Result<DiskArray<T>> finish() {
@@ -142,7 +146,7 @@ class DiskAppender {
         error_ = fd.error();
     }
     if (!error_)
-      if (const int error = append(fd_.get(), std::as_bytes(std::span(buffer_))))
+      if (const int error = hdump::append(fd_.get(), std::as_bytes(std::span(buffer_))))
         error_ = work_file_error(error);
     written_ += buffer_.size();
     buffer_.clear();

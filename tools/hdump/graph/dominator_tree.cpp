@@ -13,8 +13,12 @@ constexpr size_t most_ways = 2'000'000;
 }  // namespace
 
 uint32_t kind_of(const HeapGraph& graph, Node node) {
-  const HeapGraph::Object& object = graph.object(node);
-  return graph.is_class(node) ? *graph.classes().find(object.id) | class_itself : object.cls;
+  return kind_of(graph, node, graph.record(node).shape.cls);
+}
+
+uint32_t kind_of(const HeapGraph& graph, Node node, uint32_t cls) {
+  const auto itself = graph.as_class(node, cls);
+  return itself ? *itself | class_itself : cls;
 }
 
 std::string kind_name(const HeapGraph& graph, uint32_t kind) {
@@ -44,11 +48,9 @@ pi::Result<std::vector<ClassTotals>> class_totals(const HeapGraph& graph,
                                                   const Children& children,
                                                   const DiskSpace& space) {
   std::vector<ClassTotals> totals(graph.classes().size());
-  for (Node node = 0; node < graph.size(); ++node) {
-    ClassTotals& total = totals[graph.object(node).cls];
-    ++total.objects;
-    total.bytes += graph.bytes(node);
-    total.unreachable += dominators.place(node) == 0;
+  for (size_t cls = 0; cls < totals.size(); ++cls) {
+    totals[cls].objects = graph.totals()[cls].objects;
+    totals[cls].bytes = graph.totals()[cls].bytes;
   }
   // Down the tree, with the number of objects of each class above.
   std::vector<uint32_t> above(totals.size());
@@ -64,11 +66,11 @@ pi::Result<std::vector<ClassTotals>> class_totals(const HeapGraph& graph,
     const auto below = children.of(level.place);
     if (level.next == below.size()) {
       --depth;
-      if (level.place != 0) --above[graph.object(dominators.node(level.place)).cls];
+      if (level.place != 0) --above[dominators.cls(level.place)];
       continue;
     }
     const Place place = below[level.next++];
-    const uint32_t cls = graph.object(dominators.node(place)).cls;
+    const uint32_t cls = dominators.cls(place);
     if (above[cls]++ == 0) totals[cls].retained += dominators.retained(place);
     (*levels)[depth++] = {place, 0};
   }
@@ -82,9 +84,9 @@ pi::Result<std::vector<Way>> ways(const HeapGraph& graph, const Dominators& domi
   auto way_of = DiskArray<uint32_t>::make(space, dominators.size());
   if (!way_of) return way_of.error();
   for (Place place = 1; place < dominators.size(); ++place) {
-    const Node node = dominators.node(place);
-    const uint32_t kind = kind_of(graph, node);
-    uint32_t way = (*way_of)[dominators.dominator(place)];
+    const uint32_t kind = kind_of(graph, dominators.node(place), dominators.cls(place));
+    const uint32_t above = (*way_of)[dominators.dominator(place)];
+    uint32_t way = above;
     const auto entry = known.find(uint64_t{way} << 32 | kind);
     if (way != 0 && all[way].kind == kind) {
       // The next of several in a row.
@@ -100,8 +102,11 @@ pi::Result<std::vector<Way>> ways(const HeapGraph& graph, const Dominators& domi
     }
     (*way_of)[place] = way;
     ++all[way].objects;
-    all[way].bytes += graph.bytes(node);
+    // An object's own bytes are what it retains less what the objects below it do.
+    all[way].bytes += dominators.retained(place);
+    all[above].bytes -= dominators.retained(place);
   }
+  all[0].bytes += dominators.retained(0);
   for (size_t i = all.size() - 1; i > 0; --i) {
     all[i].retained += all[i].bytes;
     all[all[i].parent].retained += all[i].retained;

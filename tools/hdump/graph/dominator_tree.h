@@ -32,7 +32,6 @@ struct ClassTotals {
   // The bytes that are freed if all objects of the class go, at least: what two of them keep alive
   // together is missing. Exact if the class has one object.
   uint64_t retained = 0;
-  uint64_t unreachable = 0;  // objects that no root reaches, part of `objects`
 };
 // By number of class.
 pi::Result<std::vector<ClassTotals>> class_totals(const HeapGraph& graph,
@@ -57,6 +56,8 @@ pi::Result<std::vector<Way>> ways(const HeapGraph& graph, const Dominators& domi
 // The number of an object's class; for a class as an object that class, with the bit class_itself.
 constexpr uint32_t class_itself = uint32_t{1} << 31;
 uint32_t kind_of(const HeapGraph& graph, Node node);
+// The same if its class is known.
+uint32_t kind_of(const HeapGraph& graph, Node node, uint32_t cls);
 // "java.util.HashMap", "class java.lang.System".
 std::string kind_name(const HeapGraph& graph, uint32_t kind);
 

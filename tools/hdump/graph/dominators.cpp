@@ -2,162 +2,221 @@
 #include "dominators.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <vector>
+
+#include "disk_stack.h"
 
 namespace hdump {
 namespace {
 
 constexpr uint32_t report_every = 1 << 20;  // objects between two reports of progress
+constexpr size_t most_targets = 1024;       // of an object that are handled together
 
-template <class T>
-pi::Status make(DiskArray<T>& array, const DiskSpace& space, uint64_t size) {
-  auto made = DiskArray<T>::make(space, size);
+template <class Array, class... Size>
+pi::Status make(Array& array, const DiskSpace& space, Size... size) {
+  auto made = Array::make(space, size...);
   if (!made) return made.error();
   array = std::move(*made);
   return {};
 }
 
+// References in the order in which they are needed: from the highest target to the lowest.
+uint64_t packed(Place source, Place target) {
+  return uint64_t{UINT32_MAX - target} << 32 | source;
+}
+Place source_of(uint64_t reference) {
+  return static_cast<Place>(reference);
+}
+Place target_of(uint64_t reference) {
+  return UINT32_MAX - static_cast<Place>(reference >> 32);
+}
+
 }  // namespace
+
+// Numbers the objects in the order of a depth-first search. The references between them, other than
+// those by which the search reached an object, go to a sorter, by place.
+class Dominators::Search {
+ public:
+  Search(Dominators& result, const HeapGraph& graph, const DiskSpace& space,
+         NumberSorter& references, const Progress& progress)
+      : result_(result),
+        graph_(graph),
+        references_(references),
+        progress_(progress),
+        pending_(space),
+        rests_(space) {}
+
+  pi::Status run(const DiskSpace& space) {
+    const uint64_t most = uint64_t{graph_.size()} + 1;
+    result_.size_shift_ = static_cast<unsigned>(std::countr_zero(graph_.layout().alignment));
+    if (const auto status = make(place_, space, graph_.size()); !status) return status;
+    if (const auto status = make(result_.node_, space, most); !status) return status;
+    if (const auto status = make(result_.dominator_, space, most); !status) return status;
+    if (const auto status = make(result_.cls_, space, most, graph_.classes().size()); !status)
+      return status;
+    if (const auto status =
+            make(result_.retained_, space, most, graph_.all_bytes() >> result_.size_shift_);
+        !status)
+      return status;
+    for (const Root& root : graph_.roots()) {
+      if (place_[root.node] != 0) continue;
+      enter(root.node, 0);
+      while (!pending_.empty()) {
+        follow(pending_.pop());
+        for (const auto* error : {&pending_.error(), &rests_.error()})
+          if (*error) return **error;
+      }
+    }
+    result_.node_.shrink(uint64_t{last_} + 1);
+    result_.dominator_.shrink(uint64_t{last_} + 1);
+    // Roots that another root reached first are children of the roots as well.
+    for (const Root& root : graph_.roots()) result_.dominator_[place_[root.node]] = 0;
+    return references_.finish();
+  }
+
+ private:
+  // A reference that is still to be followed; without a target all that are left of the source.
+  struct Pending {
+    Node target = 0;
+    Place source = 0;
+  };
+
+  void follow(const Pending& reference) {
+    if (reference.target == no_node)
+      look_at(rests_.pop(), reference.source);
+    else if (const Place target = place_[reference.target]; target != 0)
+      keep(reference.source, target);
+    else
+      enter(reference.target, reference.source);
+  }
+
+  void enter(Node node, Place parent) {
+    place_[node] = ++last_;
+    result_.node_[last_] = node;
+    result_.dominator_[last_] = parent;
+    const ObjectRecords::Record record = graph_.record(node);
+    result_.cls_.set(last_, record.shape.cls);
+    result_.retained_.set(last_, graph_.bytes(record.shape) >> result_.size_shift_);
+    if (last_ % report_every == 0) progress_("following references", last_, graph_.size());
+    look_at(graph_.targets_of(record), last_);
+  }
+
+  // Targets that have been reached already need not be followed; the others are, the first one
+  // first.
+  void look_at(HeapGraph::Targets targets, Place source) {
+    size_t count = 0;
+    for (; targets.left() && count < most_targets; ++count) {
+      targets_[count] = targets.next();
+      __builtin_prefetch(&place_[targets_[count]]);
+    }
+    if (targets.left()) {
+      rests_.push(targets);
+      pending_.push({no_node, source});
+    }
+    while (count > 0) {
+      const Node target = targets_[--count];
+      if (const Place place = place_[target]; place != 0) {
+        keep(source, place);
+      } else {
+        graph_.prefetch(target);
+        pending_.push({target, source});
+      }
+    }
+  }
+
+  void keep(Place source, Place target) {
+    if (source != target) references_.add(packed(source, target));
+  }
+
+  Dominators& result_;
+  const HeapGraph& graph_;
+  NumberSorter& references_;
+  const Progress& progress_;
+  DiskArray<Place> place_;  // by node
+  DiskStack<Pending> pending_;
+  DiskStack<HeapGraph::Targets> rests_;
+  std::array<Node, most_targets> targets_;
+  Place last_ = 0;
+};
 
 pi::Result<Dominators> Dominators::of(const HeapGraph& graph, const DiskSpace& space,
                                       const Progress& progress) {
   Dominators result;
-  if (const auto status = result.search(graph, space, progress); !status) return status.error();
-  if (const auto status = result.find_sources(graph, space); !status) return status.error();
-  if (const auto status = result.find_dominators(space, progress); !status) return status.error();
-  if (const auto status = result.add_sizes(graph, space); !status) return status.error();
+  NumberSorter references(space);
+  if (const auto status = Search(result, graph, space, references, progress).run(space); !status)
+    return status.error();
+  if (const auto status = result.find_dominators(references, space, progress); !status)
+    return status.error();
+  result.add_sizes();
   return result;
 }
 
-// Numbers the objects in the order of a depth-first search. The stack is on the disk, as a list of
-// forty million elements has as many levels.
-pi::Status Dominators::search(const HeapGraph& graph, const DiskSpace& space,
-                              const Progress& progress) {
-  const uint64_t most = uint64_t{graph.size()} + 1;
-  if (const auto status = make(place_, space, graph.size()); !status) return status;
-  if (const auto status = make(node_, space, most); !status) return status;
-  if (const auto status = make(parent_, space, most); !status) return status;
-  struct Level {
-    Place place = 0;
-    HeapGraph::Targets targets;
+pi::Status Dominators::find_dominators(NumberSorter& references, const DiskSpace& space,
+                                       const Progress& progress) {
+  struct Link {
+    Place ancestor = 0;  // in the forest of those that have been processed
+    Place label = 0;     // the lowest semidominator on the way to the ancestor
   };
-  DiskArray<Level> levels;
-  if (const auto status = make(levels, space, most); !status) return status;
-  Place last = 0;
-  for (const Root& root : graph.roots()) {
-    if (place_[root.node] != 0) continue;
-    uint64_t depth = 0;
-    const auto enter = [&](Node node, Place parent) {
-      place_[node] = ++last;
-      node_[last] = node;
-      parent_[last] = parent;
-      levels[depth++] = {last, graph.targets_of(node)};
-      if (last % report_every == 0) progress("following references", last, graph.size());
-    };
-    enter(root.node, 0);
-    while (depth != 0) {
-      Level& level = levels[depth - 1];
-      if (!level.targets.left()) {
-        --depth;
-        continue;
-      }
-      const Node target = graph.next(level.targets);
-      if (place_[target] == 0) enter(target, level.place);
-    }
-  }
-  node_.shrink(uint64_t{last} + 1);
-  parent_.shrink(uint64_t{last} + 1);
-  // Roots that another root reached first are children of the roots as well.
-  for (const Root& root : graph.roots()) parent_[place_[root.node]] = 0;
-  return {};
-}
-
-// Turns the references round. References to roots are left out, as nothing but the roots dominates
-// these.
-pi::Status Dominators::find_sources(const HeapGraph& graph, const DiskSpace& space) {
-  const uint64_t size = node_.size();
-  if (const auto status = make(begin_, space, size + 1); !status) return status;
-  const auto each = [&](auto use) {
-    for (Place place = 1; place < size; ++place)
-      graph.for_each_target(node_[place], [&](Node node) {
-        const Place target = place_[node];
-        if (parent_[target] != 0) use(place, target);
-      });
-  };
-  uint64_t all = 0;
-  each([&](Place, Place target) {
-    ++begin_[target];
-    ++all;
-  });
-  if (all > most_references)
-    return pi::Error{-1, "its objects have too many references to their classes."};
-  if (const auto status = make(sources_, space, all); !status) return status;
-  // begin_ becomes the end of each object's sources, and while they are stored their beginning.
-  uint32_t sum = 0;
-  for (Place place = 0; place <= size; ++place) sum = begin_[place] += sum;
-  each([&](Place source, Place target) { sources_[--begin_[target]] = source; });
-  return {};
-}
-
-pi::Status Dominators::find_dominators(const DiskSpace& space, const Progress& progress) {
-  const auto size = static_cast<Place>(node_.size());
-  DiskArray<Place> ancestor;  // by place: in the forest of those that have been processed
-  DiskArray<Place> label;     // the lowest semidominator on the way to the ancestor
-  DiskArray<Place> semi;      // semidominators
-  if (const auto status = make(ancestor, space, size); !status) return status;
-  if (const auto status = make(label, space, size); !status) return status;
+  const Place size = this->size();
+  DiskArray<Link> links;
+  DiskArray<Place> semi;  // semidominators
+  if (const auto status = make(links, space, size); !status) return status;
   if (const auto status = make(semi, space, size); !status) return status;
-  for (Place place = 0; place < size; ++place) {
-    ancestor[place] = parent_[place];
-    label[place] = place;
-  }
   std::vector<Place> way;
   // The lowest semidominator on the way from place to the root of its tree in the forest of all
   // places above `current`; the way becomes shorter.
   const auto lowest = [&](Place place, Place current) {
     if (place <= current) return place;
-    while (ancestor[place] > current) {
+    while (links[place].ancestor > current) {
       way.push_back(place);
-      place = ancestor[place];
+      place = links[place].ancestor;
     }
-    Place best = label[place];
-    const Place top = ancestor[place];
+    Place best = links[place].label;
+    const Place top = links[place].ancestor;
     while (!way.empty()) {
       const Place below = way.back();
       way.pop_back();
-      best = label[below] = std::min(label[below], best);
-      ancestor[below] = top;
+      best = std::min(links[below].label, best);
+      links[below] = {top, best};
     }
     return best;
   };
+  // All references to a place follow each other.
+  std::span<const uint64_t> next;
   for (Place place = size - 1; place > 0; --place) {
-    Place best = parent_[place];
-    for (uint32_t i = begin_[place]; i < begin_[place + 1]; ++i)
-      best = std::min(best, lowest(sources_[i], place));
-    semi[place] = label[place] = best;
+    const Place parent = dominator_[place];
+    Place best = parent;
+    for (;;) {
+      if (next.empty()) {
+        const auto more = references.next();
+        if (!more) return more.error();
+        next = *more;
+        if (next.empty()) break;
+      }
+      if (target_of(next.front()) != place) break;
+      // Nothing but the roots dominates a root.
+      if (parent != 0) best = std::min(best, lowest(source_of(next.front()), place));
+      next = next.subspan(1);
+    }
+    semi[place] = best;
+    links[place] = {parent, best};
     if (place % report_every == 0) progress("finding dominators", size - place, size);
   }
-  sources_ = {};
-  begin_ = {};
-  label = {};
-  dominator_ = std::move(ancestor);
-  dominator_[0] = 0;
+  links = {};
+  // Each place's dominator is above its parent in the tree of dominators, or that.
   for (Place place = 1; place < size; ++place) {
-    Place above = parent_[place];
+    Place above = dominator_[place];
     while (above > semi[place]) above = dominator_[above];
     dominator_[place] = above;
   }
-  parent_ = {};
   return {};
 }
 
-pi::Status Dominators::add_sizes(const HeapGraph& graph, const DiskSpace& space) {
-  if (const auto status = make(retained_, space, size()); !status) return status;
-  for (Place place = size() - 1; place > 0; --place) {
-    retained_[place] += graph.bytes(node_[place]);
-    retained_[dominator_[place]] += retained_[place];
-  }
-  return {};
+void Dominators::add_sizes() {
+  for (Place place = size() - 1; place > 0; --place)
+    retained_.set(dominator_[place], retained_[dominator_[place]] + retained_[place]);
 }
 
 }  // namespace hdump

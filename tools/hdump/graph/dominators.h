@@ -8,6 +8,8 @@
 
 #include "disk_array.h"
 #include "heap_graph.h"
+#include "number_array.h"
+#include "number_sorter.h"
 
 namespace hdump {
 
@@ -26,25 +28,27 @@ class Dominators {
   // One more than the number of objects that a root reaches.
   Place size() const { return static_cast<Place>(dominator_.size()); }
   Node node(Place place) const { return node_[place]; }  // place > 0
-  Place place(Node node) const { return place_[node]; }  // 0 if no root reaches it
+  uint32_t cls(Place place) const {                      // a number of Classes; place > 0
+    return static_cast<uint32_t>(cls_[place]);
+  }
   // The last object that all ways from the roots to this one have in common, lower than place.
   Place dominator(Place place) const { return dominator_[place]; }
   // The bytes of this object and of all below it: they are freed if it goes.
-  uint64_t retained(Place place) const { return retained_[place]; }
+  uint64_t retained(Place place) const { return retained_[place] << size_shift_; }
 
  private:
-  pi::Status search(const HeapGraph& graph, const DiskSpace& space, const Progress& progress);
-  pi::Status find_sources(const HeapGraph& graph, const DiskSpace& space);
-  pi::Status find_dominators(const DiskSpace& space, const Progress& progress);
-  pi::Status add_sizes(const HeapGraph& graph, const DiskSpace& space);
+  class Search;
 
-  DiskArray<Place> place_;      // by node
-  DiskArray<Node> node_;        // by place
-  DiskArray<Place> parent_;     // by place: in the search tree
-  DiskArray<uint32_t> begin_;   // by place: of its sources; one more element at the end
-  DiskArray<Place> sources_;    // the objects that refer to it; none for roots
-  DiskArray<Place> dominator_;  // by place
-  DiskArray<uint64_t> retained_;
+  pi::Status find_dominators(NumberSorter& references, const DiskSpace& space,
+                             const Progress& progress);
+  void add_sizes();
+
+  DiskArray<Node> node_;  // by place
+  NumberArray cls_;       // by place
+  // By place: in the search tree, then in that of dominators.
+  DiskArray<Place> dominator_;
+  NumberArray retained_;  // by place: of itself, then of all below it too; in units
+  unsigned size_shift_ = 0;
 };
 
 }  // namespace hdump

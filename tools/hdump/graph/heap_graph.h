@@ -13,15 +13,13 @@
 
 #include "classes.h"
 #include "disk_array.h"
+#include "object_ids.h"
+#include "object_records.h"
+#include "reference_pass.h"
 
 namespace hdump {
 
-// Objects have numbers from 0, in the order of their ids; classes are objects too.
-using Node = uint32_t;
-constexpr Node no_node = UINT32_MAX;
-constexpr uint32_t no_target = UINT32_MAX;
 constexpr uint64_t most_objects = (uint64_t{1} << 31) - 2;
-constexpr uint64_t most_references = (uint64_t{1} << 32) - 2;
 
 struct Root {
   Node node = 0;
@@ -54,49 +52,52 @@ class HeapGraph {
     return root_counts_;
   }
 
-  Node size() const { return static_cast<Node>(objects_.size()); }
-  const Object& object(Node node) const { return objects_[node]; }
-  std::optional<Node> find(Id id) const;
+  Node size() const { return ids_.size(); }
+  Object object(Node node) const {
+    const Shape shape = records_[node].shape;
+    return {ids_.id(node), shape.cls, shape.length};
+  }
+  std::optional<Node> find(Id id) const { return ids_.find(id); }
   // In the JVM, as the layout has it.
-  uint64_t bytes(Node node) const {
-    const Object& object = objects_[node];
-    const Size& size = sizes_[object.cls];
-    return (size.bytes + object.length * size.element + layout_.alignment - 1) &
+  uint64_t bytes(Node node) const { return bytes(records_[node].shape); }
+  uint64_t bytes(const Shape& shape) const {
+    const Size& size = sizes_[shape.cls];
+    return (size.bytes + shape.length * size.element + layout_.alignment - 1) &
            ~uint64_t{layout_.alignment - 1};
   }
-  // It is a class.
-  bool is_class(Node node) const {
-    return objects_[node].cls == class_of_classes_ && classes_.find(objects_[node].id);
+  // If the object, of class `cls`, is a class: its number.
+  std::optional<uint32_t> as_class(Node node, uint32_t cls) const {
+    return cls == class_of_classes_ ? classes_.find(ids_.id(node)) : std::nullopt;
   }
+  // By number of class.
+  const std::vector<ClassSum>& totals() const { return totals_; }
+  uint64_t all_bytes() const { return all_bytes_; }
   // References whose target is not in the dump; objects whose class does not fit them.
   uint64_t dangling() const { return dangling_; }
   uint64_t misfits() const { return misfits_; }
-  uint64_t references() const { return targets_.size(); }
+  uint64_t references() const { return references_; }
 
   // The objects that one object refers to, its class included, one after the other.
   struct Targets {
-    uint32_t at = 0;     // the next in targets_, or no_target
+    ObjectRecords::Targets others;
     Node cls = no_node;  // its class, which comes last
-    bool left() const { return at != no_target || cls != no_node; }
+    bool left() const { return others.left() || cls != no_node; }
+    // Only if some are left.
+    Node next() { return others.left() ? others.next() : std::exchange(cls, no_node); }
   };
-  Targets targets_of(Node node) const { return {first_[node], class_node_[objects_[node].cls]}; }
-  // Only if some are left.
-  Node next(Targets& targets) const {
-    if (targets.at == no_target) return std::exchange(targets.cls, no_node);
-    const uint32_t target = targets_[targets.at];
-    targets.at = (target & last_target) != 0 ? no_target : targets.at + 1;
-    return target & ~last_target;
+  Targets targets_of(const ObjectRecords::Record& record) const {
+    return {record.targets, class_node_[record.shape.cls]};
   }
+  ObjectRecords::Record record(Node node) const { return records_[node]; }
+  void prefetch(Node node) const { records_.prefetch(node); }
   // Calls use(target) for each of them; one may come several times.
   template <class Use>
   void for_each_target(Node node, Use use) const {
-    for (Targets targets = targets_of(node); targets.left();) use(next(targets));
+    for (Targets targets = targets_of(records_[node]); targets.left();) use(targets.next());
   }
 
  private:
-  static constexpr uint32_t last_target = uint32_t{1} << 31;  // the last of an object's targets
   class FirstPass;
-  class SecondPass;
 
   // Bytes of the objects of a class: a fixed number, and some for each element.
   struct Size {
@@ -104,8 +105,7 @@ class HeapGraph {
     uint64_t element = 0;
   };
 
-  void sort_objects(Damage& damage);
-  void index_ids(Id highest);
+  pi::Status read_references(const Open& open, const DiskSpace& space, const Progress& progress);
   void complete_classes(const std::vector<bool>& arrays);
   void add_roots(std::vector<std::pair<Id, RootKind>>& found);
   void assume_roots();
@@ -114,20 +114,17 @@ class HeapGraph {
   DumpFacts facts_;
   Layout layout_;
   Classes classes_;
-  DiskArray<Object> objects_;
+  ObjectIds ids_;
+  ObjectRecords records_;
   std::vector<Size> sizes_;       // by class
   std::vector<Node> class_node_;  // by class: its object; none if that is a root, or missing
   uint32_t class_of_classes_ = Classes::of_classes;
   std::vector<Root> roots_;
   bool roots_assumed_ = false;
   std::array<uint64_t, static_cast<size_t>(RootKind::count)> root_counts_{};
-  // The first target of each object, or none; the last has the bit last_target.
-  DiskArray<uint32_t> first_;
-  DiskArray<uint32_t> targets_;
-  // Objects whose id begins with the same bits follow each other; where each group begins.
-  std::vector<Node> groups_;
-  unsigned group_shift_ = 0;
-  Id lowest_ = 0;
+  std::vector<ClassSum> totals_;
+  uint64_t all_bytes_ = 0;
+  uint64_t references_ = 0;
   uint64_t dangling_ = 0;
   uint64_t misfits_ = 0;
 };

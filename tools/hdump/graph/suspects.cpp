@@ -31,7 +31,7 @@ class Search {
         starts_.push_back(place);
         continue;
       }
-      Suspect& group = groups[graph_.object(dominators_.node(place)).cls];
+      Suspect& group = groups[dominators_.cls(place)];
       group.objects = group.place == 0 ? 1 : group.objects + 1;
       if (group.place == 0 || dominators_.retained(place) > dominators_.retained(group.place))
         group.place = place;
@@ -81,8 +81,10 @@ class Search {
     }
   }
 
-  uint32_t kind(Place place) const { return kind_of(graph_, dominators_.node(place)); }
-  uint32_t cls(Place place) const { return graph_.object(dominators_.node(place)).cls; }
+  uint32_t kind(Place place) const {
+    return kind_of(graph_, dominators_.node(place), dominators_.cls(place));
+  }
+  uint32_t cls(Place place) const { return dominators_.cls(place); }
 
   std::vector<Held> held_by(const Suspect& suspect) const {
     std::map<uint32_t, Held> held;
@@ -99,8 +101,9 @@ class Search {
       left.pop_back();
       Held& sum = held[cls(place)];
       ++sum.objects;
-      sum.bytes += graph_.bytes(dominators_.node(place));
+      sum.bytes += dominators_.retained(place);
       const auto below = children_.of(place);
+      for (const Place child : below) sum.bytes -= dominators_.retained(child);
       left.insert(left.end(), below.begin(), below.end());
     }
     std::vector<Held> list;

@@ -134,7 +134,7 @@ class Analysis {
     for (uint32_t i = 0; i < wanted.size(); ++i)
       wanted[i] = ::fnmatch(options_.paths_of.c_str(), graph_.classes()[i].name.c_str(), 0) == 0;
     for (Place place = 1; place < dominators_.size(); ++place)
-      if (wanted[graph_.object(dominators_.node(place)).cls]) places.push_back(place);
+      if (wanted[dominators_.cls(place)]) places.push_back(place);
     sort_by_size(places, options_.lines);
     return places;
   }
