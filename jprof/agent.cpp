@@ -9,6 +9,7 @@
 
 #include <pi/files.h>
 
+#include "locks/lock_monitor.h"
 #include "messages.h"
 #include "options.h"
 #include "probes/call_flow.h"
@@ -73,6 +74,7 @@ int start_with_jvm(JavaVM* vm, const char* text) {
                                          : ". Wrong options: the JVM is stopped. Try HELP"));
   };
   if (parsed.options.records_calls()) start(CallFlow::get());
+  if (parsed.options.records_locks()) start(LockMonitor::get());
   if (right && parsed.options.records_names()) start(Session::get(), false);
   return right ? JNI_OK : JNI_ERR;
 }
@@ -83,8 +85,10 @@ int attach(JavaVM* vm, const char* text) {
     say("wrong options: nothing is changed. Try HELP");
     return wrong_options;
   }
-  if (parsed.options.records_calls()) {
-    say("CALLTREE, CALLFLOW and CALLTRACE can only be used when a JVM starts: nothing is changed");
+  if (parsed.options.has_probes()) {
+    say("CALLTREE, CALLFLOW, CALLTRACE, JLM and JLML can only be used when a JVM starts: nothing "
+        "is "
+        "changed");
     return wrong_options;
   }
   if (parsed.options.detach) return Session::get().detach(), JNI_OK;

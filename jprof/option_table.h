@@ -16,6 +16,8 @@ enum class Word {
   call_tree,
   call_flow,
   call_trace,
+  locks,
+  locks_lite,
   metrics,
   no_metrics,
   all_metrics,

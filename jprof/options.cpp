@@ -79,8 +79,16 @@ class Parser {
       fail(
           "CALLTREE,NOSERVER records nothing without START: no command of rtdriver can start it "
           "later");
-    if (result_.options.port != 0 && !result_.options.records_calls())
-      fail("PORT needs CALLTREE, CALLFLOW or CALLTRACE: only these have commands at run time");
+    if (result_.options.records_calls() && result_.options.records_locks())
+      fail(
+          "JLM and JLML cannot be used with CALLTREE, CALLFLOW or CALLTRACE: use one after the "
+          "other");
+    if (result_.options.records_locks() && result_.options.no_start && !result_.options.server)
+      fail("JLM,NOSTART,NOSERVER counts nothing: no command of rtdriver can start it later");
+    if (result_.options.port != 0 && !result_.options.has_probes())
+      fail(
+          "PORT needs CALLTREE, CALLFLOW, CALLTRACE, JLM or JLML: only these have commands at run "
+          "time");
     if (result_.options.port != 0 && !result_.options.server)
       fail("PORT contradicts NOSERVER, which accepts no commands");
     return std::move(result_);
@@ -173,8 +181,15 @@ class Parser {
       case Word::calibrate:
         options.calibrate = on;
         break;
+      case Word::locks:
+        options.locks = on ? Locks::counts_and_times : Locks::none;
+        break;
+      case Word::locks_lite:
+        options.locks = on ? Locks::counts : Locks::none;
+        break;
       case Word::start:
         options.start = on;
+        options.no_start = !on;
         break;
       case Word::server:
         options.server = on;

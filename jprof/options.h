@@ -14,6 +14,9 @@
 
 namespace pi::jprof {
 
+// The lock monitor's counts.
+enum class Locks { none, counts, counts_and_times };
+
 struct Options {
   bool jita2n = false;
   bool code_bytes = false;
@@ -29,7 +32,9 @@ struct Options {
   std::string environment_file;  // environmental ones
   bool method_events = false;    // the JVM's, instead of probes
   bool start = false;
-  bool server = true;  // accepts commands of rtdriver, while it records calls
+  bool no_start = false;  // NOSTART, of which only the lock monitor needs to know
+  Locks locks = Locks::none;
+  bool server = true;  // accepts commands of rtdriver, if it has probes
   unsigned port = 0;   // first one to try; 0: none
   bool log_commands = false;
   bool method_types = true;
@@ -49,7 +54,9 @@ struct Options {
 
   bool records_names() const { return jita2n || thread_names; }
   bool records_calls() const { return call_tree || call_trace; }
-  bool records() const { return records_names() || records_calls(); }
+  bool records_locks() const { return locks != Locks::none; }
+  bool has_probes() const { return records_calls() || records_locks(); }
+  bool records() const { return records_names() || has_probes(); }
 };
 
 struct ParsedOptions {

@@ -152,7 +152,7 @@ Status CallFlow::prepare(JNIEnv* jni) {
     method_events_.prepare(vm_, methods_);
     if (!MethodEvents::enable(jvmti_)) return Error{no_events, "this JVM has no events of methods"};
   } else {
-    const auto prepared = class_probes_.prepare(jvmti_, jni, methods_);
+    const auto prepared = class_probes_.prepare(jvmti_, jni, methods_, Purpose::calls);
     if (!prepared) return prepared;
     if (calibration_.on && !settings_.meter.metrics.empty()) {
       const auto trained = train(jni, settings_.meter);
@@ -194,7 +194,9 @@ void CallFlow::on_vm_init(JNIEnv* jni) noexcept {
   run([&] {
     const std::lock_guard lock(control_);
     auto good = prepare(jni);
-    if (good) start_server(jni);
+    if (good)
+      server_.start(jvmti_, jni, options_,
+                    [this](JNIEnv* own, const Command& command) { return execute(own, command); });
     if (good && options_.start) good = start_recording();
     if (!good)
       say(good.error().message + ". No call flow is recorded; the JVM continues");

@@ -22,10 +22,10 @@
 #include "options.h"
 #include "probes/call_logs.h"
 #include "probes/class_probes.h"
+#include "probes/command_server.h"
 #include "probes/initial_frames.h"
 #include "probes/method_events.h"
 #include "probes/method_list.h"
-#include "server/server.h"
 #include "virtual_threads.h"
 
 namespace pi::jprof {
@@ -56,10 +56,7 @@ class CallFlow {
   Status prepare(JNIEnv* jni);
   Status start_recording();
   static size_t initial_frames(std::span<uint64_t> numbers);
-  // The command server (call_flow_commands.cpp).
-  void start_server(JNIEnv* jni);
-  Status run_agent_thread(JNIEnv* jni);
-  static void JNICALL serve(jvmtiEnv* jvmti, JNIEnv* jni, void* call_flow);
+  // The commands (call_flow_commands.cpp).
   Answer execute(JNIEnv* jni, const Command& command);
   Answer execute_locked(JNIEnv* jni, const Command& command);
   Answer stop(JNIEnv* jni);
@@ -110,7 +107,7 @@ class CallFlow {
   bool has_counts_ = false;  // that are not written
   bool ended_ = false;       // the JVM ends
   CallLogs logs_;
-  Server server_;
+  CommandServer server_;
 };
 
 }  // namespace pi::jprof

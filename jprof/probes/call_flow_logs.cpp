@@ -161,7 +161,7 @@ Status CallFlow::write_logs(JNIEnv* jni) {
     }));
   if (!options_.method_events) class_probes_.list_unmodifiable(jvmti_, jni);
   results.push_back(write_and_close(logs_.unrecorded(), [this](const callflow::Sink& sink) {
-    return sink(methods_.unrecorded());
+    return sink(methods_.unrecorded_text());
   }));
   const auto failed =
       std::find_if(results.begin(), results.end(), [](const auto& r) { return !r; });

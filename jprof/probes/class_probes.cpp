@@ -16,7 +16,7 @@ namespace {
 constexpr const char* native_prefix = "$pitrace$";  // that of NativeMethods.java
 
 // Code that changes the thread's stack or identity, in which the JVM expects no calls.
-constexpr std::string_view untouchable[] = {"java/lang/VirtualThread", "java/lang/PitraceProbe",
+constexpr std::string_view untouchable[] = {"java/lang/VirtualThread", "java/lang/Pitrace",
                                             "jdk/internal/vm/"};
 
 bool is_untouchable(std::string_view name) {
@@ -97,10 +97,11 @@ void ClassProbes::add_capabilities(jvmtiCapabilities& capabilities) {
   capabilities.can_set_native_method_prefix = 1;
 }
 
-Status ClassProbes::prepare(jvmtiEnv* jvmti, JNIEnv* jni, MethodList& methods) {
+Status ClassProbes::prepare(jvmtiEnv* jvmti, JNIEnv* jni, MethodList& methods, Purpose purpose) {
   methods_ = &methods;
-  (void)jvmti->SetNativeMethodPrefix(native_prefix);
-  return transformer_.load(jni, methods);
+  purpose_ = purpose;
+  if (purpose == Purpose::calls) (void)jvmti->SetNativeMethodPrefix(native_prefix);
+  return transformer_.load(jni, methods, purpose);
 }
 
 void ClassProbes::instrument_loaded(jvmtiEnv* jvmti, JNIEnv* jni) {
@@ -146,7 +147,11 @@ void ClassProbes::on_class_file(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, 
                                 const char* name, std::span<const unsigned char> code,
                                 jint* new_size, unsigned char** new_code) {
   if (!name || !transformer_.accepts(jni, loader)) return;
-  if (is_untouchable(name)) return methods_->report(name, "the JVM depends on its code");
+  if (is_untouchable(name)) {
+    // The monitors of these are too few to list the classes.
+    if (purpose_ == Purpose::calls) methods_->report(name, "the JVM depends on its code");
+    return;
+  }
   if (!redefined && AgentWork::is_running()) {
     const std::lock_guard lock(mutex_);
     later_.insert("L" + std::string(name) + ";");

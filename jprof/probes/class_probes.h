@@ -24,7 +24,7 @@ class ClassProbes {
 
   // When the JVM has initialised. The caller enables the event ClassFileLoadHook, which
   // on_class_file() handles, in between: after prepare() and before instrument_loaded().
-  Status prepare(jvmtiEnv* jvmti, JNIEnv* jni, MethodList& methods);
+  Status prepare(jvmtiEnv* jvmti, JNIEnv* jni, MethodList& methods, Purpose purpose);
   void instrument_loaded(jvmtiEnv* jvmti, JNIEnv* jni);
   // The class for train(), or null; after prepare().
   jclass define_trained(JNIEnv* jni, bool inlined) const {
@@ -44,6 +44,7 @@ class ClassProbes {
   void retransform(jvmtiEnv* jvmti, std::span<const jclass> classes);
 
   MethodList* methods_ = nullptr;
+  Purpose purpose_ = Purpose::calls;
   Transformer transformer_;
   std::mutex mutex_;
   std::set<std::string> later_;  // loaded by the transformer itself, as the JVM's signatures

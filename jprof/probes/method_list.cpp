@@ -33,10 +33,14 @@ void MethodList::report(std::string_view what, std::string_view why) {
   unrecorded_.insert_or_assign(log_name(what), std::string(why));
 }
 
-std::string MethodList::unrecorded() const {
+std::map<std::string, std::string> MethodList::unrecorded() const {
   const std::lock_guard lock(mutex_);
+  return unrecorded_;
+}
+
+std::string MethodList::unrecorded_text() const {
   std::string text;
-  for (const auto& [what, why] : unrecorded_) text += what + ": " + why + "\n";
+  for (const auto& [what, why] : unrecorded()) text += what + ": " + why + "\n";
   return text;
 }
 

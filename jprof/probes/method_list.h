@@ -25,8 +25,10 @@ class MethodList {
 
   // The calls of a method, or of the methods of a class, are not all recorded.
   void report(std::string_view what, std::string_view why);
+  // The reasons by WHAT.
+  std::map<std::string, std::string> unrecorded() const;
   // Lines "WHAT: WHY" in the order of WHAT.
-  std::string unrecorded() const;
+  std::string unrecorded_text() const;
 
  private:
   mutable std::mutex mutex_;

@@ -80,32 +80,36 @@ jclass find_class(JNIEnv* jni, jobject loader, const char* name) {
   return jni->ExceptionCheck() ? nullptr : static_cast<jclass>(found);
 }
 
-}  // namespace
-
-Status Transformer::define_all(JNIEnv* jni) {
-  auto pack = embedded_transformer();
+// Defines the classes of a file of PackClasses.java; loader: null is that of the boot class path.
+bool define_all(JNIEnv* jni, jobject loader, std::span<const std::byte> pack) {
   while (!pack.empty()) {
     uint32_t length = 0;
     std::memcpy(&length, pack.data(), sizeof length);
     length = __builtin_bswap32(length);
     const auto code = pack.subspan(sizeof length, length);
     const jclass defined =
-        jni->DefineClass(nullptr, loader_, reinterpret_cast<const jbyte*>(code.data()),
+        jni->DefineClass(nullptr, loader, reinterpret_cast<const jbyte*>(code.data()),
                          static_cast<jsize>(code.size()));
-    if (!defined) return failure(jni, "define the transformer of class files");
+    if (!defined) return false;
     jni->DeleteLocalRef(defined);
     pack = pack.subspan(sizeof length + length);
   }
-  return {};
+  return true;
 }
 
-Status Transformer::load(JNIEnv* jni, MethodList& methods) {
+}  // namespace
+
+Status Transformer::load(JNIEnv* jni, MethodList& methods, Purpose purpose) {
   list = &methods;
-  if (!define_probe_class(jni)) return failure(jni, "define the class of the probes");
+  purpose_ = purpose;
+  if (purpose == Purpose::calls ? !define_probe_class(jni)
+                                : !define_all(jni, nullptr, embedded_lock_classes()))
+    return failure(jni, "define the classes of the probes");
   const jobject loader = new_loader(jni);
   if (!loader) return failure(jni, "create a class loader");
   loader_ = jni->NewGlobalRef(loader);
-  if (const auto defined = define_all(jni); !defined) return defined;
+  if (!define_all(jni, loader_, embedded_transformer()))
+    return failure(jni, "define the transformer of class files");
   const jclass type = find_class(jni, loader_, transformer_name);
   const jclass numbers = type ? find_class(jni, loader_, "pitrace.Methods") : nullptr;
   const JNINativeMethod natives[] = {
@@ -114,7 +118,7 @@ Status Transformer::load(JNIEnv* jni, MethodList& methods) {
   if (!numbers || jni->RegisterNatives(numbers, natives, std::size(natives)) != JNI_OK)
     return failure(jni, "find the transformer of class files");
   const jmethodID transform =
-      jni->GetStaticMethodID(type, "transform", "(Ljava/lang/String;[BZ)[B");
+      jni->GetStaticMethodID(type, "transform", "(Ljava/lang/String;[BZZ)[B");
   if (!transform) return failure(jni, "find the transformer of class files");
   transformer_ = static_cast<jclass>(jni->NewGlobalRef(type));
   transform_ = transform;
@@ -158,7 +162,8 @@ std::span<unsigned char> Transformer::transform(jvmtiEnv* jvmti, JNIEnv* jni, co
   if (before) {
     jni->SetByteArrayRegion(before, 0, size, reinterpret_cast<const jbyte*>(code.data()));
     after = static_cast<jbyteArray>(jni->CallStaticObjectMethod(
-        transformer_, transform_, text, before, static_cast<jboolean>(may_add_methods)));
+        transformer_, transform_, text, before, static_cast<jboolean>(may_add_methods),
+        static_cast<jboolean>(purpose_ == Purpose::locks)));
   }
   if (jni->ExceptionCheck()) {
     jni->ExceptionClear();

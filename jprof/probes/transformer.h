@@ -15,11 +15,14 @@
 
 namespace pi::jprof {
 
+// What probes are for.
+enum class Purpose { calls, locks };
+
 class Transformer {
  public:
-  // Defines the probes' class and the transformer. The JVM must be initialised. methods must exist
-  // until the process ends.
-  Status load(JNIEnv* jni, MethodList& methods);
+  // Defines the probes' classes and the transformer. The JVM must be initialised. methods must
+  // exist until the process ends.
+  Status load(JNIEnv* jni, MethodList& methods, Purpose purpose);
 
   // True after load(), for class files of all loaders but the transformer's own.
   bool accepts(JNIEnv* jni, jobject loader) const;
@@ -35,8 +38,7 @@ class Transformer {
   jclass define_trained(JNIEnv* jni, bool inlined) const;
 
  private:
-  Status define_all(JNIEnv* jni);
-
+  Purpose purpose_ = Purpose::calls;
   jobject loader_ = nullptr;
   jclass transformer_ = nullptr;
   std::atomic<jmethodID> transform_ = nullptr;  // written last

@@ -36,6 +36,13 @@ constexpr KnownCommand known[] = {
     {Verb::log_names, "LOGPREFIX", Value::text, "P", "first part of their names"},
     {Verb::log_names, "LOGSUFFIX", Value::text, "S", "last part of their names"},
     {Verb::log_names, "FNM", Value::text, "DIR/P", "LOGPATH=DIR and LOGPREFIX=P"},
+    {Verb::lock_start, "JLMSTART JLM", Value::none, "",
+     "in a JVM with JLM or JLML: count gets of monitors, with hold times, from 0"},
+    {Verb::lock_start_lite, "JLMSTARTLITE JLML JLMLITESTART", Value::none, "",
+     "the same without hold times"},
+    {Verb::lock_stop, "JLMSTOP JSTOP", Value::none, "", "count no more; the counts are kept"},
+    {Verb::lock_dump, "JLMDUMP JD JDUMP", Value::none, "", "write log-jlm now; counting continues"},
+    {Verb::lock_reset, "JLMRESET JRESET", Value::none, "", "set the counts of monitors to 0"},
     {Verb::verbose, "VERBOSE", Value::none, "", "report on the JVM's stderr what JProf does"},
     {Verb::log_commands, "LOGRTDCMDS", Value::none, "", "report each command there"},
     {Verb::help, "HELP", Value::none, "", "show this help"},
@@ -52,9 +59,6 @@ struct RefusedCommands {
 };
 
 constexpr RefusedCommands refused[] = {
-    {"JLM JLMSTART JLML JLMSTARTLITE JLMLITESTART JD JLMDUMP JDR JDUMP JRESET JLMRESET JSTOP "
-     "JLMSTOP",
-     "is not supported: this version has no lock monitor"},
     {"HD", "is not supported: 'jcmd PID GC.heap_dump FILE' writes a heap dump"},
     {"ITRACE_ON ITRACE_OFF", "is not supported: run.itrace records the branches of a process"},
     {"ZEROBASE BASE NOBASE +BASE -BASE",

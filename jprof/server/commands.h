@@ -25,6 +25,11 @@ enum class Verb {
   verbose,
   log_commands,
   log_names,  // FNM=, LOGPATH=, LOGPREFIX=, LOGSUFFIX=
+  lock_start,
+  lock_start_lite,
+  lock_stop,
+  lock_dump,
+  lock_reset,
   shutdown,
   refused,  // of Performance Inspector, or unknown
 };

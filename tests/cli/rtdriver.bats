@@ -213,7 +213,8 @@ calls() {
     needs_agent
     phases a ",port=18940"
     port=$(rtdriver --pid "$jvm" -c jprofinfo | sed -n 's/.* and port //p')
-    sed -n 's/^\.Dl \$ //p' "$SOURCE_DIR/docs/man/rtdriver.1" >examples
+    # cli/jprof_locks runs that of the lock monitor.
+    sed -n '/ jlm /d; s/^\.Dl \$ //p' "$SOURCE_DIR/docs/man/rtdriver.1" >examples
     [ "$(wc -l <examples)" -eq 4 ]
     # The recording that the second and third example write is stopped by the first one.
     rtdriver -l -c start

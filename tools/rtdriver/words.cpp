@@ -76,6 +76,8 @@ std::string words_help() {
          "  stop              record no more calls, write the logs, forget them\n"
          "  flush             write the logs now; the recording continues\n"
          "  reset             set all counts to 0\n"
+         "  jlm, jlml         count gets of Java monitors, with hold times or without\n"
+         "  jd, jreset, jstop write log-jlm, set its counts to 0, count no more\n"
          "  gc, fgc, forcegc  collect garbage; 'gc flush' does that before flush\n"
          "  jprofinfo         show what is recorded and written\n"
          "  allhelp           show all commands of the JVM\n"

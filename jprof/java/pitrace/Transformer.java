@@ -17,10 +17,12 @@ final class Transformer {
      * Returns the class file with probes, or null if it stays as it is.
      *
      * @param mayAddMethods as while the class is loaded: native methods can get probes
+     * @param locks with probes of the lock monitor instead of those of calls
      */
-    static byte[] transform(String name, byte[] classFile, boolean mayAddMethods) {
+    static byte[] transform(String name, byte[] classFile, boolean mayAddMethods, boolean locks) {
         try {
-            return transform(new ClassReader(classFile), mayAddMethods);
+            ClassReader reader = new ClassReader(classFile);
+            return locks ? transformLocks(reader) : transform(reader, mayAddMethods);
         } catch (ClassTooLargeException e) {
             Methods.report(name, "it has too many constants for probes");
         } catch (IllegalArgumentException e) { // ASM's exception for a version that it does not know
@@ -49,5 +51,21 @@ final class Transformer {
                 tooLarge.add(e.getMethodName() + e.getDescriptor());
             }
         }
+    }
+
+    private static byte[] transformLocks(ClassReader reader) {
+        LockCode code = new LockCode();
+        reader.accept(code, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+        Set<String> tooLarge = new HashSet<>();
+        while (code.methods.size() > tooLarge.size()) {
+            ClassWriter writer = new ClassWriter(reader, 0);
+            reader.accept(new LockClass(writer, code, tooLarge), 0);
+            try {
+                return writer.toByteArray();
+            } catch (MethodTooLargeException e) {
+                tooLarge.add(e.getMethodName() + e.getDescriptor());
+            }
+        }
+        return null;
     }
 }

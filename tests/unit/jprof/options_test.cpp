@@ -152,6 +152,16 @@ std::vector<std::string> words_of(std::string_view list) {
   return words;
 }
 
+TEST(Options, TheLockMonitorHasCommandsAndExcludesCalls) {
+  EXPECT_EQ(good("jlm").locks, Locks::counts_and_times);
+  EXPECT_EQ(good("JLMSTARTLITE,port=8888").locks, Locks::counts);
+  EXPECT_EQ(good("jlm,nojlm,tprof").locks, Locks::none);
+  EXPECT_FALSE(good("jlml,noserver").no_start);
+  EXPECT_TRUE(good("jlml,nostart").no_start);
+  EXPECT_THAT(parse("jlm,calltree").errors, ElementsAre(HasSubstr("one after the other")));
+  EXPECT_THAT(parse("jlm,nostart,noserver").errors, ElementsAre(HasSubstr("counts nothing")));
+}
+
 TEST(Options, RefusedOptionsAreReportedWithTheReasonUnlessNegated) {
   size_t count = 0;
   for (const auto& group : refused_words())
