@@ -188,6 +188,8 @@ void Server::execute_message(Connection& connection, const std::string& message,
     if (command.verb == Verb::shutdown && answer.done) ends_ = true;
     if (ends_) break;
   }
+  // Before the client learns that no more commands are accepted.
+  if (ends_) listeners_.remove_files();
   connection.answer(done, text, classic);
 }
 
