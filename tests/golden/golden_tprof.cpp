@@ -13,6 +13,7 @@
 //   expect tree    tprof.tree                expect folded  tprof.folded
 //   expect callgrind  tprof.callgrind        expect speedscope  tprof.speedscope.json
 //   expect offcpu  tprof.offcpu              expect json MEMBER  that member of tprof.json
+//   expect html MEMBER  that member of the HTML page's data, in one line
 //   expect micro   tprof.micro after "TOTAL TICKS"
 //   expect page [WIDTH] [rows=N] [utf8] [colour] [end]  the page as it is printed; end: with the
 //                  lines on files and on what to type next
@@ -75,6 +76,7 @@ std::string actual_part(const PostRun& run, const std::string& what) {
   if (what == "offcpu") return run.off_cpu;
   if (what == "micro") return between(run.micro, "TOTAL TICKS", "</pre>");
   if (what.starts_with("json ")) return (*pi::Json::parse(run.json))[what.substr(5)].dump(1) + "\n";
+  if (what.starts_with("html ")) return (*pi::Json::parse(run.html))[what.substr(5)].dump() + "\n";
   if (what == "damage") return damage_lines(run);
   return "(no such part: " + what + ")";
 }

@@ -9,6 +9,7 @@
 #include <options/options.h>
 #include <pipeline.h>
 #include <read/byte_source.h>
+#include <report/html_data.h>
 #include <report/report_annotate.h>
 #include <report/report_page.h>
 #include <report/reports.h>
@@ -37,18 +38,17 @@ struct PostRun {
   std::string off_cpu;
   std::string micro;
   std::string arc;
+  std::string html;                // the data of the page
   std::vector<std::string> pages;  // one for each PageStyle of the arguments
   std::string annotation;          // or why there is none; only with --annotate
   post::Profile profile;
 };
 
-inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
-                        const post::Options& options = {},
-                        const std::vector<post::Limit>& limits = {},
-                        const std::vector<post::PageStyle>& styles = {},
-                        const post::PageEnd* end = nullptr,
-                        const post::AnnotationStyle& annotation_style = {},
-                        const std::vector<post::Hint>& hints = {}) {
+inline PostRun run_post(
+    const Bytes& trace, FakeSymbolizer& symbolizer, const post::Options& options = {},
+    const std::vector<post::Limit>& limits = {}, const std::vector<post::PageStyle>& styles = {},
+    const post::PageEnd* end = nullptr, const post::AnnotationStyle& annotation_style = {},
+    const std::vector<post::Hint>& hints = {}, size_t html_paths = post::html_paths) {
   PostRun run;
   post::MemorySource source(trace);
   auto file = read_layout(source, run.damage);
@@ -119,6 +119,11 @@ inline PostRun run_post(const Bytes& trace, FakeSymbolizer& symbolizer,
   run.off_cpu = files["tprof.offcpu"].text;
   run.micro = files["tprof.micro"].text;
   run.arc = files["arc"].text;
+  if (wanted.html) {
+    post::StringSink data;
+    write_html_data(summary, data, html_paths);
+    run.html = data.text;
+  }
   return run;
 }
 

@@ -31,8 +31,8 @@ uint32_t CallTree::root_of(const Process& process, uint32_t tid, uint32_t cpu) {
   if (const auto known = roots_.find(key); known != roots_.end()) return known->second;
   if (roots_.size() >= max_roots) roots_.clear();
   const std::string& name = names_.text(processes_.process_name(process));
-  uint32_t root =
-      process_root(names_.intern(process_label(process.pid, name, cpu, options_.labels)), process);
+  uint32_t root = process_root(
+      names_.intern(post::process_label(process.pid, name, cpu, options_.labels)), process);
   if (options_.by_thread)
     root = tree_.child(
         root, names_.intern(thread_label(tid, names_.text(processes_.thread_name(process, tid)),
@@ -41,11 +41,12 @@ uint32_t CallTree::root_of(const Process& process, uint32_t tid, uint32_t cpu) {
   return root;
 }
 
-void CallTree::add(const pi::TprofTick& tick, const pi::RecordView& record, uint32_t cpu,
-                   uint64_t time) {
+CallTree::Place CallTree::add(const pi::TprofTick& tick, const pi::RecordView& record, uint32_t cpu,
+                              uint64_t time) {
   const Process& process = processes_.at(tick.pid, time);
   const pi::StackView stack = pi::stack_of_tprof(record);
-  uint32_t place = root_of(process, tick.tid, cpu);
+  const uint32_t root = root_of(process, tick.tid, cpu);
+  uint32_t place = root;
   const FrameId function = frames_.at(process, tick.address, !tick.user, time);
   const JudgedStack judged = frames_.judge(stack, !tick.user, process, time, function);
   stacks_.add(record, 4, stack, judged);
@@ -54,6 +55,7 @@ void CallTree::add(const pi::TprofTick& tick, const pi::RecordView& record, uint
   if (exclusive_.size() <= place) exclusive_.resize(tree_.size());
   ++exclusive_[place];
   ++ticks_;
+  return {root, place};
 }
 
 std::vector<CallTree::Node> CallTree::nodes(const Wanted& wanted) const {

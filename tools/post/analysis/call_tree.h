@@ -35,8 +35,13 @@ class CallTree final : public Subscriber {
   // All three must outlive this.
   CallTree(Processes& processes, Symbolizer& symbolizer, StringTable& names, Options options);
 
+  // Places in paths(): where the functions of a process or thread begin, and the tick's function.
+  struct Place {
+    uint32_t root;
+    uint32_t function;
+  };
   // record: that of the tick.
-  void add(const pi::TprofTick& tick, const pi::RecordView& record, uint32_t cpu, uint64_t time);
+  Place add(const pi::TprofTick& tick, const pi::RecordView& record, uint32_t cpu, uint64_t time);
 
   void subscribe(Subscriptions& to) override { to.add(*this, {PITRACE_MAJOR_TPROF}); }
   bool take(const Arrival& arrival) override {
@@ -64,6 +69,13 @@ class CallTree final : public Subscriber {
   std::vector<Node> nodes_of_ticks(const WantedTicks& wanted) const;
   std::string name(const Node& node) const;
 
+  // Processes; below them threads (with by_thread), whose values are names; below these functions,
+  // whose values are frames.
+  const PathTree& paths() const { return tree_; }
+  // Of a process, by the value of its place.
+  NameId process_label(uint32_t value) const { return owners_[value].label; }
+  const Origin& process(uint32_t value) const { return owners_[value].process; }
+
   const Frames& frames() const { return frames_; }
   const StringTable& names() const { return names_; }
   const StackCounts& stacks() const { return stacks_; }
@@ -80,8 +92,7 @@ class CallTree final : public Subscriber {
   StringTable& names_;
   const Options options_;
   Frames frames_;
-  // Processes by place in owners_, below them threads (with by_thread), below these functions.
-  PathTree tree_;
+  PathTree tree_;  // paths(); the values of processes are places in owners_
   struct Owner {
     NameId label = no_name;
     Origin process;  // without thread

@@ -200,25 +200,32 @@ void OffCpu::wake(const pi::Wakeup& wakeup, uint64_t time) {
 
 // Adds the time up to now to the thread's current state; false when that state is unknown.
 bool OffCpu::settle(State& state, uint64_t time, bool cut) {
-  ThreadTimes& times = state.facts.times;
   // A thread can have begun before the first record of a trace buffer.
-  const uint64_t passed = time - std::min(std::max(state.since, begin_), time);
+  const uint64_t from = std::min(std::max(state.since, begin_), time);
   const bool hidden = state.since < last_gap_;
   state.since = std::max(state.since, time);
-  const bool off =
-      state.thread_state == ThreadState::runnable || state.thread_state == ThreadState::blocked;
-  if (state.thread_state == ThreadState::ended) return false;
-  if (state.thread_state == ThreadState::unknown || (off && hidden)) {
+  ThreadState settled = state.thread_state;
+  if (settled == ThreadState::ended) return false;
+  if (hidden && settled != ThreadState::running) settled = ThreadState::unknown;
+  if (options_.intervals && begun_ && from < time)
+    options_.intervals->add(static_cast<uint32_t>(&state - threads_.data()), settled, state.cpu,
+                            from, time);
+  return add_times(state, settled, time - from, cut);
+}
+
+bool OffCpu::add_times(State& state, ThreadState settled, uint64_t passed, bool cut) {
+  ThreadTimes& times = state.facts.times;
+  if (settled == ThreadState::unknown) {
     times.unknown += passed;
     return false;
   }
-  if (state.thread_state == ThreadState::running) {
+  if (settled == ThreadState::running) {
     times.running += passed;
     return true;
   }
   WaitTimes nowhere;  // of a thread whose switch-out is not in the trace
   WaitTimes& wait = state.wait == no_wait ? nowhere : waits_[state.wait].times;
-  const bool runnable = state.thread_state == ThreadState::runnable;
+  const bool runnable = settled == ThreadState::runnable;
   (runnable ? times.runnable : times.blocked) += passed;
   (runnable ? wait.runnable : wait.blocked) += passed;
   if (cut) times.cut += passed;

@@ -52,6 +52,17 @@ struct WaitTimes {
 
 class OffCpu final : public Subscriber {
  public:
+  enum class ThreadState : uint8_t { unknown, running, runnable, blocked, ended };
+
+  // Takes each stretch of time that a thread was in one state, when it ends.
+  class Intervals {
+   public:
+    virtual ~Intervals() = default;
+    // cpu: where it ran.
+    virtual void add(uint32_t thread, ThreadState state, uint32_t cpu, uint64_t from,
+                     uint64_t to) = 0;
+  };
+
   struct Options {
     LabelOptions labels = {};
     Resolver::Options frames = {};
@@ -59,6 +70,7 @@ class OffCpu final : public Subscriber {
     size_t cache_entries = 1 << 16;  // of the cache of addresses; a power of two
     NameFilter* filter = nullptr;    // decides which threads are selected; none: all are
     bool stacks = true;              // without them waits are not divided by what waited
+    Intervals* intervals = nullptr;  // must outlive this; none: sums only
   };
 
   // All three, and the filter, must outlive this.
@@ -136,7 +148,6 @@ class OffCpu final : public Subscriber {
   uint64_t missing_wakeups() const { return missing_wakeups_; }
 
  private:
-  enum class ThreadState : uint8_t { unknown, running, runnable, blocked, ended };
   static constexpr uint32_t no_wait = 0xffffffff;
 
   struct State {
@@ -166,6 +177,7 @@ class OffCpu final : public Subscriber {
   void enter(uint32_t index, uint32_t cpu, uint64_t time);
   void wake(const pi::Wakeup& wakeup, uint64_t time);
   bool settle(State& state, uint64_t time, bool cut = false);
+  bool add_times(State& state, ThreadState settled, uint64_t passed, bool cut);
   uint32_t find(uint32_t tid, uint64_t time);
   uint32_t find(uint32_t tid, uint32_t pid, uint64_t time);
   uint32_t begin_thread(uint32_t tid, uint64_t since);

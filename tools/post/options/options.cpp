@@ -17,6 +17,8 @@ namespace cli = pi::cli;
 
 // The value of --json without a file; the default name depends on what is written.
 const std::string usual_json = "\n";
+// The value of --html without a file.
+const std::string usual_html = "tprof.html";
 // The value of --archive without a file: the trace's name, with another suffix.
 const std::string usual_archive = "\n";
 
@@ -43,7 +45,10 @@ cli::OptionTable option_table() {
       ",o", text("DIR", "."), "the directory for output files")(
       "json", optional_text("FILE", usual_json, "tprof.json"),
       "also write the tprof reports as JSON (to tprof.json, with --diff to tprof.diff.json)")(
-      "show", "also write every record of the trace as a line to post.show")(
+      "html", optional_text("FILE", usual_html, "tprof.html"),
+      "also write an HTML page that shows the trace in a browser: processes, functions, a flame "
+      "graph "
+      "and what ran when")("show", "also write every record of the trace as a line to post.show")(
       "showx", "write post.show only, without looking up symbols")(
       "showxx", "as --showx, with the words of each record in hexadecimal")(
       "showt", "as --show, with a column of seconds; can be combined with --showx and --showxx")(
@@ -198,15 +203,16 @@ std::string find_conflict(const cli::Values& given) {
   const auto has = [&](const char* name) { return given.given(name); };
   if (given.has("diff"))
     for (const char* other :
-         {"-r",   "show",   "showx",  "showxx",  "showt",  "rsel",   "off",    "disasm",
-          "-x",   "pnm",    "tnm",    "cpu",     "tmod",   "compat", "budget", "verbmsg",
-          "tree", "folded", "export", "threads", "offcpu", "arc",    "page",   "annotate"})
+         {"-r",     "show",    "showx",    "showxx", "showt",  "rsel",    "off",
+          "disasm", "-x",      "pnm",      "tnm",    "cpu",    "tmod",    "compat",
+          "budget", "verbmsg", "tree",     "folded", "export", "threads", "offcpu",
+          "arc",    "page",    "annotate", "html"})
       if (has(other))
         return fmt::format("--diff does not go with -{}.", other + (other[0] == '-' ? 1 : 0));
   if (given.has("archive"))
     for (const char* other :
          {"json", "show", "showx", "showxx", "showt", "-x", "budget", "diff", "tree", "folded",
-          "export", "offcpu", "disasm", "arc", "page", "annotate"})
+          "export", "offcpu", "disasm", "arc", "page", "annotate", "html"})
       if (has(other))
         return fmt::format("--archive writes no reports and does not go with -{}.",
                            other + (other[0] == '-' ? 1 : 0));
@@ -223,7 +229,7 @@ std::string find_conflict(const cli::Values& given) {
       return fmt::format("-{} goes with -arc.", form + (form[0] == '-' ? 1 : 0));
   if (given.has("showx") || given.has("showxx"))
     for (const char* other : {"json", "-x", "budget", "tree", "folded", "export", "offcpu",
-                              "disasm", "arc", "page", "annotate"})
+                              "disasm", "arc", "page", "annotate", "html"})
       if (has(other))
         return fmt::format("-{} needs the reports, which -showx and -showxx leave out.",
                            other[0] == '-' ? other + 1 : fmt::format("-{}", other));
@@ -242,6 +248,7 @@ Options take_options(const cli::Values& given) {
   options.tprof = !has("showx") && !has("showxx");
   if (has("json")) options.json = text("json");
   if (options.json == usual_json) options.json = has("diff") ? "tprof.diff.json" : "tprof.json";
+  if (has("html")) options.html = text("html");
   options.page = has("page");
   options.tree = has("tree");
   options.folded = has("folded");
@@ -329,6 +336,7 @@ std::variant<Options, int> parse_options(const std::vector<std::string>& argumen
     return wrong("--archive= takes the name of a file.");
   if (options.directory.empty()) return wrong("-o takes the name of a directory.");
   if (options.json && options.json->empty()) return wrong("--json= takes the name of a file.");
+  if (options.html && options.html->empty()) return wrong("--html= takes the name of a file.");
   return options;
 }
 

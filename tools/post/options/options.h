@@ -88,6 +88,7 @@ struct Options {
   bool show_raw = false;
   bool show_seconds = false;         // -showt
   std::optional<std::string> json;   // path of the JSON file
+  std::optional<std::string> html;   // path of the HTML page
   bool tree = false;                 // tprof.tree
   bool folded = false;               // tprof.folded
   std::vector<std::string> exports;  // formats

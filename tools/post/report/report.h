@@ -59,7 +59,8 @@ struct Lack {
 struct Report {
   // The options that ask for the report, as post --help names them; "": written by default.
   const char* options;
-  // The file's name; "": the option names the file; nullptr: main prints it, see report_annotate.h.
+  // The file's name; "": an option names the file, see named; nullptr: main prints it, see
+  // report_annotate.h.
   const char* file;
   bool (*wanted)(const Options& options);
 
@@ -76,6 +77,9 @@ struct Report {
   // before. False when writing failed.
   bool (*write)(const Summary& summary, Sink& sink) = nullptr;
   mode_t mode = 0644;  // reduced by the umask
+  // What else the report needs, like make.
+  MakeSubscriber make_more = nullptr;
+  std::optional<std::string> Options::*named = nullptr;  // the option with the file's name
 
   std::string path(const Options& given) const;
 };

@@ -18,28 +18,12 @@ std::string label(std::string_view name, std::string_view value) {
   return fmt::format("{:>20}  {}\n", name, value);
 }
 
-std::string platform_text(const TraceInfo& info) {
-  if (!info.platform.empty()) return info.platform;
-  if (info.kernel.empty() && info.machine.empty()) return "unknown";
-  return fmt::format("Linux {} {}", info.kernel, info.machine);
-}
-
 std::string facts(const Summary& summary, uint64_t time) {
   const uint64_t milliseconds = time / 1'000'000 + (time % 1'000'000 >= 500'000);
   return label("Processors", or_unknown(summary.file.cpus)) +
          label("ProcessorSpeed", or_unknown(processor_speed(summary))) +
          label("TraceCycles", fmt::format("{} (ns)", time)) +
          label("TraceTime", fmt::format("{}.{:03}(sec)", milliseconds / 1000, milliseconds % 1000));
-}
-
-std::string mode_line(const Summary& summary) {
-  if (summary.event_based())
-    return fmt::format(" Event-based mode, ticks every {} {}\n",
-                       or_unknown(events_per_tick(summary)), event_name(summary));
-  const uint64_t distance = tick_distance(summary);
-  if (distance == 0) return " Time-based mode\n";
-  return fmt::format(" Time-based mode, ticks every {} microseconds (~{} ticks/sec)\n",
-                     (distance + 500) / 1000, (1'000'000'000 + distance / 2) / distance);
 }
 
 std::string source_text(const TraceInfo& info) {
@@ -55,36 +39,18 @@ std::string scope_text(const TraceInfo& info) {
 }
 
 // The number of selected ticks, and the words that select none.
-std::string selected_ticks(const Summary& summary) {
-  std::string text;
+void add_selected_ticks(const Summary& summary, std::vector<LeadAndText>& sentences) {
   for (const std::string& remark : summary.selection_remarks)
-    text += sentence("Selects nothing", remark);
+    sentences.push_back({"Selects nothing", remark});
   const uint64_t all = summary.records.by_major[PITRACE_MAJOR_TPROF];
-  if (all == 0 || selection_texts(summary.options.selection).empty()) return text;
-  return text + sentence("Selected", fmt::format("{} of {} ticks ({:.2f} %).", summary.ticks.ticks,
-                                                 all, percent(summary.ticks.ticks, all)));
+  if (all == 0 || selection_texts(summary.options.selection).empty()) return;
+  sentences.push_back({"Selected", fmt::format("{} of {} ticks ({:.2f} %).", summary.ticks.ticks,
+                                               all, percent(summary.ticks.ticks, all))});
 }
 
-std::string origin(const Summary& summary) {
-  const TraceInfo& info = summary.file.info;
-  std::string text = sentence("Source", source_text(info)) + sentence("Scope", scope_text(info));
-  if (!info.clock.empty()) text += sentence("Clock", info.clock);
-  for (const std::string& what : info.cannot_see) text += sentence("Cannot see", what);
-  if (const std::string off = interrupts_off_text(summary); !off.empty())
-    text += sentence("Note", off);
-  for (const std::string& note : info.notes) text += sentence("Note", note);
-  for (const std::string& what : selection_texts(summary.options.selection))
-    text += sentence("Only", what);
-  text += selected_ticks(summary);
-  for (const auto& [lead, what] : loss_sentences(summary.file, summary.losses))
-    text += sentence(lead, what);
-  if (summary.damage.any())
-    text += sentence(
-        "Damaged",
-        fmt::format("the trace file{}, in {} places ({} bytes not used); see "
-                    "the end of this report.",
-                    summary.damage.in_other_files() ? " or a log of names that belongs to it" : "",
-                    summary.damage.places(), summary.damage.bytes()));
+std::string text_of(const std::vector<LeadAndText>& sentences) {
+  std::string text;
+  for (const auto& [lead, what] : sentences) text += sentence(lead, what);
   return text;
 }
 
@@ -96,25 +62,69 @@ std::string title_lines(const Summary& summary, const std::string& title, uint64
 
 }  // namespace
 
+std::string platform_text(const TraceInfo& info) {
+  if (!info.platform.empty()) return info.platform;
+  if (info.kernel.empty() && info.machine.empty()) return "unknown";
+  return fmt::format("Linux {} {}", info.kernel, info.machine);
+}
+
+std::string mode_text(const Summary& summary) {
+  if (summary.event_based())
+    return fmt::format("Event-based mode, ticks every {} {}", or_unknown(events_per_tick(summary)),
+                       event_name(summary));
+  const uint64_t distance = tick_distance(summary);
+  if (distance == 0) return "Time-based mode";
+  return fmt::format("Time-based mode, ticks every {} microseconds (~{} ticks/sec)",
+                     (distance + 500) / 1000, (1'000'000'000 + distance / 2) / distance);
+}
+
+std::vector<LeadAndText> origin_sentences(const Summary& summary) {
+  const TraceInfo& info = summary.file.info;
+  std::vector<LeadAndText> sentences = {{"Source", source_text(info)}, {"Scope", scope_text(info)}};
+  if (!info.clock.empty()) sentences.push_back({"Clock", info.clock});
+  for (const std::string& what : info.cannot_see) sentences.push_back({"Cannot see", what});
+  if (const std::string off = interrupts_off_text(summary); !off.empty())
+    sentences.push_back({"Note", off});
+  for (const std::string& note : info.notes) sentences.push_back({"Note", note});
+  for (const std::string& what : selection_texts(summary.options.selection))
+    sentences.push_back({"Only", what});
+  add_selected_ticks(summary, sentences);
+  for (const LeadAndText& loss : loss_sentences(summary.file, summary.losses))
+    sentences.push_back(loss);
+  if (summary.damage.any())
+    sentences.push_back(
+        {"Damaged",
+         fmt::format("the trace file{}, in {} places ({} bytes not used); see "
+                     "the end of this report.",
+                     summary.damage.in_other_files() ? " or a log of names that belongs to it" : "",
+                     summary.damage.places(), summary.damage.bytes())});
+  return sentences;
+}
+
 std::string report_head(const Summary& summary, const std::string& title) {
   const uint64_t time = summary.ticks.last_time - summary.ticks.first_time;
   std::string text = title_lines(summary, title, time);
-  if (summary.options.mode_line) text += mode_line(summary) + '\n';
-  return text + origin(summary);
+  if (summary.options.mode_line) text += ' ' + mode_text(summary) + "\n\n";
+  return text + text_of(origin_sentences(summary));
 }
 
 std::string report_head(const Summary& summary, const std::string& title, uint64_t time) {
-  return title_lines(summary, title, time) + origin(summary);
+  return title_lines(summary, title, time) + text_of(origin_sentences(summary));
+}
+
+std::vector<LeadAndText> end_sentences(const Summary& summary) {
+  std::vector<LeadAndText> sentences;
+  for (const std::string& message : summary.damage.messages())
+    sentences.push_back({"Damaged", message});
+  const uint64_t more = summary.damage.places() - summary.damage.messages().size();
+  if (more != 0) sentences.push_back({"Damaged", fmt::format("and {} more places", more)});
+  for (const std::string& note : summary.symbol_notes) sentences.push_back({"Symbols", note});
+  for (const Hint& hint : summary.hints) sentences.push_back({"Hint", hint.text});
+  return sentences;
 }
 
 std::string report_end(const Summary& summary) {
-  std::string text;
-  for (const std::string& message : summary.damage.messages()) text += sentence("Damaged", message);
-  const uint64_t more = summary.damage.places() - summary.damage.messages().size();
-  if (more != 0) text += sentence("Damaged", fmt::format("and {} more places", more));
-  for (const std::string& note : summary.symbol_notes) text += sentence("Symbols", note);
-  for (const Hint& hint : summary.hints) text += sentence("Hint", hint.text);
-  return text + "</pre>\n";
+  return text_of(end_sentences(summary)) + "</pre>\n";
 }
 
 std::string clip_text(const Summary& summary) {

@@ -5,6 +5,7 @@
 #define POST_REPORT_HEAD_H
 
 #include <string>
+#include <vector>
 
 #include "summary.h"
 
@@ -15,6 +16,16 @@ std::string report_head(const Summary& summary, const std::string& title);
 
 // The head of a report on a time in nanoseconds.
 std::string report_head(const Summary& summary, const std::string& title, uint64_t time);
+
+// The parts of a head: the machine ("unknown" if the trace does not contain it), the kind of ticks,
+// and sentences on the source of the trace, on what it cannot see, on what is selected, and on
+// losses.
+std::string platform_text(const TraceInfo& info);
+std::string mode_text(const Summary& summary);
+std::vector<LeadAndText> origin_sentences(const Summary& summary);
+
+// The sentences at the end of every report: damage of the trace, and why names are missing.
+std::vector<LeadAndText> end_sentences(const Summary& summary);
 
 // The last lines of every report: damage of the trace, and why names are missing.
 std::string report_end(const Summary& summary);

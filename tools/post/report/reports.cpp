@@ -6,6 +6,7 @@
 #include "report_arc.h"
 #include "report_calls.h"
 #include "report_export.h"
+#include "report_html.h"
 #include "report_json.h"
 #include "report_micro.h"
 #include "report_page.h"
@@ -49,7 +50,15 @@ constexpr Report table[] = {
     {.options = "--json",
      .file = "",
      .wanted = [](const Options& given) { return given.json.has_value(); },
-     .write = write_json},
+     .write = write_json,
+     .named = &Options::json},
+    {.options = "--html",
+     .file = "",
+     .wanted = [](const Options& given) { return given.html.has_value(); },
+     .make = make_paths_by_time,
+     .write = write_html,
+     .make_more = make_states_by_time,
+     .named = &Options::html},
     {.options = "-tree",
      .file = "tprof.tree",
      .wanted = [](const Options& given) { return given.tree; },
@@ -107,20 +116,22 @@ bool is_made(const Report& report, const Options& options, const Summary& summar
 }
 
 std::string Report::path(const Options& given) const {
-  return given.output(*file ? file : given.json.value_or(""));
+  return given.output(*file ? file : (given.*named).value_or(""));
 }
 
 pi::Status ReportSubscribers::make(const ReportContext& context, const OpenSink& open) {
   for (const Report& report : reports()) {
-    if (!report.wanted(context.options) || !report.make) continue;
-    if (std::ranges::find(made_, report.make, &Made::by) != made_.end()) continue;
-    Sink* sink = nullptr;
-    if (report.streamed) {
-      const auto opened = open(report);
-      if (!opened) return opened.error();
-      sink = *opened;
+    if (!report.wanted(context.options)) continue;
+    for (const MakeSubscriber make : {report.make, report.make_more}) {
+      if (!make || std::ranges::find(made_, make, &Made::by) != made_.end()) continue;
+      Sink* sink = nullptr;
+      if (report.streamed) {
+        const auto opened = open(report);
+        if (!opened) return opened.error();
+        sink = *opened;
+      }
+      if (auto subscriber = make(context, sink)) made_.push_back({make, std::move(subscriber)});
     }
-    made_.push_back({report.make, report.make(context, sink)});
   }
   return {};
 }

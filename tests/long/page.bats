@@ -1,0 +1,73 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The HTML page of post --html in Chromium: what a user sees after clicks and keys, and names that look like markup. And its
+# template, which is checked in: the sources make the same bytes.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    PATH="$BUILD_DIR/bin:$PATH"
+    cd "$BATS_TEST_TMPDIR" || return
+}
+
+@test "the sources of the page make the same template" {
+    command -v npm >/dev/null || skip "needs npm (scripts/install-deps long)"
+    cp -r "$SOURCE_DIR/tools/post/page" page
+    rm -rf page/node_modules
+    cd page
+    mv template.html before.html
+    npm ci --ignore-scripts --no-audit --no-fund
+    npm run build
+    cmp before.html template.html
+}
+
+# record FILE COMMAND...: a trace of COMMAND with stacks and context switches.
+record() {
+    local file=$1
+    shift
+    swtrace init -s 16 --source perf
+    swtrace enable tprof
+    swtrace enable dispatch
+    swtrace setrate 1000
+    swtrace stacks both
+    swtrace on
+    "$@"
+    swtrace off
+    swtrace get "$file"
+    swtrace free
+}
+
+@test "the page in a browser: tabs, search, flame graph, timeline, keys, hostile names" {
+    command -v chromium >/dev/null || skip "needs chromium (scripts/install-deps long)"
+    [ "$(id -u)" -eq 0 ] || skip "needs root to trace the system"
+    gcc -O1 -g0 -fno-omit-frame-pointer -o plain "$SOURCE_DIR/tests/progs/calls.c"
+    objcopy --redefine-sym alpha='</script><img src=x onerror=alert(1)>' plain calls
+    record calls.nrm2 ./calls 3
+    post -r calls.nrm2 --html --json -clip 0
+    node "$SOURCE_DIR/tests/long/page.mjs" "$PWD/tprof.html" "$PWD/tprof.json"
+}
+
+@test "the page of a trace without ticks, without stacks, of a damaged trace" {
+    command -v chromium >/dev/null || skip "needs chromium (scripts/install-deps long)"
+    [ "$(id -u)" -eq 0 ] || skip "needs root to trace the system"
+    swtrace init -s 4 --source perf
+    swtrace enable tprof
+    swtrace on
+    timeout 1 sh -c 'while :; do :; done' || true
+    swtrace off
+    swtrace get good.nrm2
+    swtrace free
+    post -r good.nrm2 --html=good.html
+    { head -c 40000 good.nrm2; head -c 4000 /dev/zero; tail -c +44001 good.nrm2; } >damaged.nrm2
+    run post -r damaged.nrm2 --html=damaged.html
+    [ "$status" -eq 3 ]
+    swtrace init -s 4 --source perf
+    swtrace enable dispatch
+    swtrace on
+    sleep 0.2
+    swtrace off
+    swtrace get noticks.nrm2
+    swtrace free
+    post -r noticks.nrm2 --page --html=noticks.html
+    node "$SOURCE_DIR/tests/long/page_kinds.mjs" "$PWD/good.html" "$PWD/damaged.html" "$PWD/noticks.html"
+}

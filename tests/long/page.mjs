@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Drives the page of a trace in Chromium: page.mjs PAGE.html REPORTS.json. The trace is of tests/progs/calls.c, whose function
+// alpha has a name that looks like markup.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { Browser } from '../support/browser.mjs';
+
+const [file, reports] = process.argv.slice(2);
+const json = JSON.parse(readFileSync(reports, 'utf8'));
+const hostile = '</script><img src=x onerror=alert(1)>';
+const commas = (number) => number.toLocaleString('en-US');
+const rowsOf = (title) => json.reports.find((report) => report.title === title).rows;
+
+const browser = await Browser.start({ width: 1280, height: 900 });
+try {
+  await browser.open(file);
+  const text = (selector) => browser.evaluate(`document.querySelector(${JSON.stringify(selector)}).innerText`);
+  const rows = () => browser.evaluate(`[...document.querySelectorAll('.tree .space .row')].map((row) => row.innerText.split('\\n').filter(Boolean))`);
+  const level = (name) => browser.clickOn(`.tree input[name=${name}]`);
+
+  // The rows of the reports, with the same ticks.
+  await browser.press('2');
+  await browser.until("!document.querySelector('.tree').classList.contains('away')");
+  await level('module');
+  await level('symbol');
+  const processes = (await rows()).map(([ticks]) => ticks);
+  const expected = rowsOf('Process').map(({ ticks }) => ticks).filter((ticks) => ticks > 0);
+  assert.deepEqual(processes, expected.map(commas).slice(0, processes.length));
+  await level('process');
+  await level('symbol');
+  const hottest = Math.max(...rowsOf('Module_Symbol').flatMap(({ children }) => children.map(({ ticks }) => ticks)));
+  assert.equal((await rows())[0][0], commas(hottest));
+
+  // A hostile name is text.
+  await browser.press('/');
+  await browser.type('onerror');
+  await browser.until("document.querySelectorAll('.tree .space .row').length === 1");
+  assert.ok((await rows())[0].includes(hostile), String(await rows()));
+  assert.equal(await browser.evaluate("document.querySelectorAll('img, iframe, script:not(body > script)').length"), 0);
+  await browser.press('Escape');
+  assert.equal(await browser.evaluate("document.querySelector('input[type=search]').value"), '');
+
+  // The flame graph: search, zoom by mouse and keys, callers and callees.
+  await browser.evaluate('document.activeElement.blur()');
+  await browser.press('3');
+  await browser.until("document.querySelector('.flame canvas').dataset.boxes > 5");
+  assert.match(await text('.detail'), new RegExp(`^all — ${commas(json.ticks)} ticks, 100.0 %`));
+  const boxes = () => browser.evaluate("Number(document.querySelector('.flame canvas').dataset.boxes)");
+  const before = await boxes();
+  const canvas = await browser.box('.flame canvas');
+  await browser.click(canvas.x + 40, canvas.y + 30); // the widest box below the root
+  await browser.until("!document.querySelector('.flames .controls button:last-of-type').hidden");
+  assert.doesNotMatch(await text('.detail'), /^all/);
+  await browser.evaluate("document.querySelector('.flame canvas').focus()");
+  await browser.press('Backspace');
+  await browser.until("document.querySelector('.detail').innerText.startsWith('all')");
+  assert.equal(await boxes(), before);
+  await browser.press('ArrowDown');
+  await browser.press('s');
+  await browser.until("/: callers and callees$/.test(document.querySelector('.flames h2').innerText)");
+  await browser.press('Escape');
+  await browser.until("document.querySelector('.flames h2').hidden");
+
+  // A stretch of time: all views are about it. Keys select, too.
+  const total = () => text('.choices .muted');
+  assert.equal(await total(), `${commas(json.ticks)} of ${commas(json.ticks)} ticks`);
+  await browser.evaluate('window.scrollTo(0, 0)');
+  const time = await browser.box('.timeline canvas');
+  const at = (share) => ({ x: time.x + 190 + (time.width - 190) * share, y: time.y + 40 });
+  await browser.drag(at(0.25), at(0.5));
+  await browser.until("!document.querySelector('.choices .muted').innerText.startsWith('" + commas(json.ticks) + " of')");
+  const part = Number((await total()).split(' ')[0].replaceAll(',', ''));
+  assert.ok(part > json.ticks * 0.15 && part < json.ticks * 0.35, `${part} of ${json.ticks} ticks in a quarter of the time`);
+  assert.match(await text('.detail'), new RegExp(`${commas(part)} ticks, 100.0 %`));
+  assert.match(await text('.timeline .range'), / s to .* s, /);
+  await browser.clickOn('.timeline .controls button'); // zoom in
+  await browser.evaluate("document.querySelector('.timeline canvas').focus()");
+  await browser.press('Backspace');
+  await browser.press('Home');
+  for (let i = 0; i < 30; ++i) await browser.press('ArrowRight', 8);
+  const byKeys = Number((await total()).split(' ')[0].replaceAll(',', ''));
+  assert.ok(byKeys > json.ticks * 0.2 && byKeys < json.ticks * 0.4, `${byKeys} ticks`);
+  await browser.press('Escape');
+  assert.equal(await total(), `${commas(json.ticks)} of ${commas(json.ticks)} ticks`);
+
+  // Only one process.
+  await browser.press('2');
+  await level('process');
+  await browser.clickOn('.tree .space .row .act');
+  await browser.until("document.querySelector('.choices select').value.startsWith('process')");
+  assert.equal((await total()).split(' ')[0], commas(rowsOf('Process').find(({ ticks }) => ticks > 0).ticks));
+
+  // Narrow, dark and on paper: nothing is wider than the screen, all views are printed.
+  await browser.send('Emulation.setDeviceMetricsOverride', { width: 390, height: 844, deviceScaleFactor: 1, mobile: true });
+  for (const tab of ['1', '2', '3']) {
+    await browser.press(tab);
+    assert.ok((await browser.evaluate('document.documentElement.scrollWidth')) <= 390, `view ${tab} is too wide`);
+  }
+  const { data } = await browser.send('Page.printToPDF', {});
+  assert.ok(data.length > 10_000);
+
+  assert.deepEqual(browser.messages, []);
+  assert.deepEqual(browser.requests.filter((url) => !url.startsWith('about:')), [`file://${file}`]);
+} finally {
+  await browser.end();
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+// Tests what the HTML page computes: the functions of the script in tools/post/page/template.html, without a browser.
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import vm from 'node:vm';
+
+const template = readFileSync(new URL('../../tools/post/page/template.html', import.meta.url), 'utf8');
+const part = (tag) => new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(template)[1];
+const context = vm.createContext({ Intl, TextDecoder, atob });
+vm.runInContext(part('script'), context);
+const page = vm.runInContext('pitrace', context);
+const plain = (value) => JSON.parse(JSON.stringify(value));
+
+// Two processes with three threads. main calls work twice, once through parse; main is also called by itself.
+function data() {
+  return {
+    schema: 'pitrace-html', schema_version: 1, program: 'post', subject: 'app:10', complete: true, lost: '', not_seen: [],
+    facts: [['Host', 'vm']], notes: [], tick_count: 21, tick_ns: 1000, event: '', event_period: 0, stacks: true,
+    time: { first_bin_ns: 0, bin_ns: 4096, bins: 10 },
+    names: ['', 'app', 'main', 'work', '/bin/app', 'parse', 'vmlinux', 'sys_read', '</script><img src=x onerror=alert(1)>'],
+    processes: { name: [1, 8], pid: [10, 20], subject: [1, 0] },
+    threads: { process: [0, 0, 1], name: [1, 1, 8], tid: [10, 11, 20] },
+    frames: { symbol: [2, 3, 5, 7], module: [4, 4, 4, 6], kind: [0, 0, 0, 1] },
+    // 0 main, 1 main>work, 2 main>parse, 3 main>parse>work, 4 main>main, 5 main>main>work, of thread 1: 6 work; 2: 7 sys_read
+    paths: { left_out: 0, left_out_ticks: 0, above: [0, 1, 1, 3, 1, 5, 0, 0], frame: [0, 1, 2, 1, 0, 1, 1, 3], thread: [0, 0, 0, 0, 0, 0, 1, 2] },
+    ticks: { sums: [1, 2, 1, 1, 0, 1, 1, 1], skip: [0, 1, 3, 2, 5, 9, 4, 2], amount: [1, 2, 3, 1, 4, 2, 5, 3] },
+    cpu_ticks: { cpu: [0, 1, 1], idle: [0, 0, 1], sums: [1, 2, 1], skip: [0, 1, 4, 3], amount: [4, 2, 1, 7] },
+    schedule: {
+      thread: [0], from_ns: [4096], to_ns: [8 * 4096 + 2048],
+      running: { sums: [2], skip: [1, 2], length: [1, 3], amount: [2048, 4096] },
+      runnable: { sums: [0], skip: [], length: [], amount: [] },
+      unknown: { sums: [0], skip: [], length: [], amount: [] },
+      cpu_running: { cpu: [1], sums: [1], skip: [0], length: [10], amount: [1024] },
+    },
+  };
+}
+
+const trace = page.traceOf(data());
+const all = page.totals(trace, page.whole(trace));
+
+test('ticks on a path and on what it calls', () => {
+  assert.deepEqual([...all.own], [1, 5, 1, 4, 0, 2, 5, 3]);
+  assert.deepEqual([...all.all], [13, 5, 5, 4, 2, 2, 5, 3]);
+  assert.equal(all.total, 21);
+});
+
+test('a selected time has the ticks of its bins only', () => {
+  const sums = page.totals(trace, { from: 1, to: 5, threads: null });
+  assert.deepEqual([...sums.own], [0, 5, 1, 0, 0, 0, 5, 3]);
+  assert.equal(sums.total, 14);
+  const parts = [0, 3, 4, 7, 10].slice(1).map((to, i) => page.totals(trace, { from: [0, 3, 4, 7][i], to, threads: null }).total);
+  assert.equal(parts.reduce((a, b) => a + b), all.total);
+});
+
+test('the threads of the process that was profiled', () => {
+  const threads = page.subjectThreads(trace);
+  assert.deepEqual([...threads], [1, 1, 0]);
+  assert.equal(page.totals(trace, { from: 0, to: 10, threads }).total, 18);
+});
+
+const flat = (rows) => rows.map(({ name, ticks, rows: below }) => (below.length ? [name, ticks, flat(below)] : [name, ticks]));
+
+test('rows of each report: levels in any choice, sorted by ticks or name', () => {
+  const rows = page.makeRows(trace, all, ['process', 'module', 'symbol']);
+  page.sortRows(rows, 'ticks');
+  assert.deepEqual(plain(flat(rows)), [
+    ['app:10', 18, [['/bin/app', 18, [['work', 16], ['main', 1], ['parse', 1]]]]],
+    ['</script><img src=x onerror=alert(1)>:20', 3, [['[kernel]', 3, [['sys_read', 3]]]]],
+  ]);
+  const byName = page.makeRows(trace, all, ['symbol']);
+  page.sortRows(byName, 'name');
+  assert.deepEqual(plain(flat(byName)), [['main', 1], ['parse', 1], ['sys_read', 3], ['work', 16]]);
+  assert.deepEqual(plain(flat(page.makeRows(trace, all, ['thread']))), [['app:10', 13], ['app:11', 5], ['</script><img src=x onerror=alert(1)>:20', 3]]);
+});
+
+test('a search shows rows with the name, and those that contain them', () => {
+  const rows = page.makeRows(trace, all, ['process', 'module', 'symbol']);
+  page.sortRows(rows, 'ticks');
+  const shown = page.visibleRows(rows, new Set(), 'PARSE').map(({ row, depth }) => [row.name, depth]);
+  assert.deepEqual(plain(shown), [['app:10', 0], ['/bin/app', 1], ['parse', 2]]);
+  assert.equal(page.visibleRows(rows, new Set(), '').length, 2);
+  assert.equal(page.visibleRows(rows, new Set(), 'nothing').length, 0);
+});
+
+const nodes = (node) => [node.name, node.ticks, ...node.below().map(nodes)];
+const maker = new page.FlameMaker(trace, all);
+
+test('the flame graph joins paths of all threads', () => {
+  assert.deepEqual(plain(nodes(maker.callees('none'))), [
+    'all', 21,
+    ['main', 13, ['parse', 5, ['work', 4]], ['work', 5], ['main', 2, ['work', 2]]],
+    ['work', 5],
+    ['sys_read', 3],
+  ]);
+});
+
+test('the inverse has the function with the ticks first, then its callers', () => {
+  assert.deepEqual(plain(nodes(maker.callers('none'))), [
+    'all', 21,
+    ['work', 16, ['main', 7, ['main', 2]], ['parse', 4, ['main', 4]]],
+    ['sys_read', 3],
+    ['main', 1],
+    ['parse', 1, ['main', 1]],
+  ]);
+});
+
+test('divided by process or thread', () => {
+  const names = (node) => plain(node.below().map(({ name, ticks }) => [name, ticks]));
+  assert.deepEqual(names(maker.callees('process')), [['app:10', 18], ['</script><img src=x onerror=alert(1)>:20', 3]]);
+  assert.deepEqual(names(maker.callers('thread')), [['app:10', 13], ['app:11', 5], ['</script><img src=x onerror=alert(1)>:20', 3]]);
+});
+
+test('callers and callees of a function count recursion once', () => {
+  const { callers, callees } = maker.sandwich(0);
+  assert.equal(callees.ticks, 13);
+  assert.equal(callees.own, 1);
+  assert.deepEqual(plain(nodes(callees)), ['main', 13, ['parse', 5, ['work', 4]], ['work', 5], ['main', 2, ['work', 2]]]);
+  assert.deepEqual(plain(nodes(callers)), ['main', 13]);
+  assert.deepEqual(plain(nodes(maker.sandwich(1).callers)), ['work', 16, ['main', 7, ['main', 2]], ['parse', 4, ['main', 4]]]);
+});
+
+test('boxes are as wide as their shares, and narrow ones are left out', () => {
+  const root = maker.callees('none');
+  const main = root.below()[0];
+  const boxes = page.boxesOf(main, 0.2);
+  assert.deepEqual(plain(boxes.map(({ node, x, width, row }) => [node.name, +x.toFixed(3), +width.toFixed(3), row])), [
+    ['all', 0, 1, 0], ['main', 0, 1, 1], ['parse', 0, 0.385, 2], ['work', 0, 0.308, 3], ['work', 0.385, 0.385, 2],
+  ]);
+  assert.equal(page.foundTicks(boxes, main, (node) => node.name === 'work'), 9);
+});
+
+test('the timeline has the shares of each bin', () => {
+  const { lanes, all: count } = page.threadLanes(trace, null, 2);
+  assert.equal(count, 3);
+  assert.deepEqual(plain(lanes.map(({ name }) => name)), ['app:10', 'app:11']);
+  assert.deepEqual([...lanes[0].running], [0, 0.5, 0, 1, 1, 1, 0, 0, 0, 0]);
+  assert.deepEqual([...lanes[0].known], [0, 1, 1, 1, 1, 1, 1, 1, 0.5, 0]);
+  assert.deepEqual([...lanes[0].ticks], [1, 2, 1, 0, 3, 4, 0, 0, 0, 2]);
+  const cpus = page.cpuLanes(trace);
+  assert.deepEqual(plain(cpus.map(({ name }) => name)), ['CPU 0', 'CPU 1']);
+  assert.deepEqual([...cpus[1].running], Array(10).fill(0.25));
+  assert.equal(cpus[1].ticks[3], 0, 'ticks of the idle task are not work');
+  assert.equal(page.mean(lanes[0].running, 1, 4), 0.5);
+  assert.equal(page.mean(lanes[0].running, 1.5, 2.5), 0.25);
+});
+
+test('without context switches the timeline shows ticks', () => {
+  const given = data();
+  given.schedule = null;
+  const cpus = page.cpuLanes(page.traceOf(given));
+  assert.deepEqual([...cpus[0].running].slice(0, 2).map((share) => +share.toFixed(4)), [0.9766, 0]);
+});
+
+test('an empty trace is computed, too', () => {
+  const given = data();
+  for (const table of ['frames', 'paths', 'ticks', 'cpu_ticks', 'processes', 'threads'])
+    for (const name of Object.keys(given[table])) given[table][name] = Array.isArray(given[table][name]) ? [] : 0;
+  Object.assign(given, { schedule: null, tick_count: 0, names: [''], time: { first_bin_ns: 0, bin_ns: 1024, bins: 0 } });
+  const empty = page.traceOf(given);
+  const sums = page.totals(empty, page.whole(empty));
+  assert.equal(sums.total, 0);
+  assert.equal(page.makeRows(empty, sums, ['symbol']).length, 0);
+  assert.deepEqual(plain(nodes(new page.FlameMaker(empty, sums).callees('none'))), ['all', 0]);
+});
+
+test('data of another version are refused', () => {
+  assert.throws(() => page.traceOf({ ...data(), schema_version: 2 }), /another version/);
+});
+
+test('characters that change the direction of text are replaced', () => {
+  assert.equal(page.shown('a\u202eb\u2066c'), 'a\ufffdb\ufffdc');
+});
+
+test('numbers', () => {
+  assert.deepEqual([page.percent(1, 3), page.percent(3, 3), page.percent(0, 3), page.percent(1, 1e6), page.percent(1e6 - 1, 1e6), page.percent(0, 0)], ['33.3', '100.0', '0.0', '<0.1', '>99.9', '0.0']);
+  assert.deepEqual([0, 12, 1500, 2.5e6, 1.25e9, 75e9, 3900e9].map(page.duration), ['0 s', '12 ns', '1.50 µs', '2.50 ms', '1.25 s', '1 min 15 s', '1 h 05 min']);
+  assert.deepEqual([page.count(1234567), page.seconds(1.25e9, 1e8), page.seconds(3e9, 1e9)], ['1,234,567', '1.3 s', '3 s']);
+  assert.deepEqual([page.roundStep(0.3), page.roundStep(2), page.roundStep(51)], [0.5, 2, 100]);
+});
+
+test('the policy permits this script and style, and nothing else', () => {
+  const policy = /Content-Security-Policy" content="([^"]*)"/.exec(template)[1];
+  const hash = (text) => createHash('sha256').update(text).digest('base64');
+  assert.equal(policy, `default-src 'none'; script-src 'sha256-${hash(part('script'))}'; style-src 'sha256-${hash(part('style'))}'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'`);
+  assert.equal(template.split('<script').length, 2);
+  assert.doesNotMatch(template.replace(part('script'), ''), /\son\w+=|https?:/);
+  for (const word of ['innerHTML', 'outerHTML', 'insertAdjacentHTML', 'document.write', 'eval(', 'new Function', 'fetch(', 'XMLHttpRequest', 'WebSocket', 'import('])
+    assert.ok(!part('script').includes(word), word);
+});

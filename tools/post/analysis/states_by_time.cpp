@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Computes how long each thread ran, could have run and was in an unknown state, by time.
+#include "states_by_time.h"
+
+#include <algorithm>
+
+namespace post {
+
+void StatesByTime::add(uint32_t thread, OffCpu::ThreadState state, uint32_t cpu, uint64_t from,
+                       uint64_t to) {
+  if (known_.size() <= thread) known_.resize(thread + 1);
+  Range& range = known_[thread];
+  if (state == OffCpu::ThreadState::unknown) {
+    // Before its first known state there may have been no thread at all.
+    if (range.last != 0) by_thread.add_span(from, to, states * thread + unknown);
+    return;
+  }
+  range.first = std::min(range.first, from);
+  range.last = std::max(range.last, to);
+  if (state == OffCpu::ThreadState::runnable)
+    by_thread.add_span(from, to, states * thread + runnable);
+  if (state != OffCpu::ThreadState::running) return;
+  by_thread.add_span(from, to, states * thread + running);
+  by_cpu.add_span(from, to, cpu);
+}
+
+}  // namespace post

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Computes how long each thread ran, could have run and was in an unknown state, by time.
+#ifndef POST_STATES_BY_TIME_H
+#define POST_STATES_BY_TIME_H
+
+#include <cstdint>
+#include <vector>
+
+#include "off_cpu.h"
+#include "time_sums.h"
+
+namespace post {
+
+class StatesByTime final : public Subscriber, private OffCpu::Intervals {
+ public:
+  // All three, and the filter, must outlive this. filter: decides which threads are selected; none:
+  // all are.
+  StatesByTime(Processes& processes, Symbolizer& symbolizer, StringTable& names, NameFilter* filter)
+      : times_(processes, symbolizer, names,
+               {.cache_entries = 1, .filter = filter, .stacks = false, .intervals = this}) {}
+
+  void subscribe(Subscriptions& to) override {
+    to.add(*this, {PITRACE_MAJOR_DISPATCH, PITRACE_MAJOR_MTE});
+  }
+  bool take(const Arrival& arrival) override { return times_.take(arrival); }
+  void end_stream(const Stream& stream) override { times_.end_stream(stream); }
+  void end_trace() override { times_.end_trace(); }
+
+  const OffCpu& times() const { return times_; }
+
+  // Keys are 3 * thread + one of these; threads are numbered as in times().
+  enum State : uint32_t { running, runnable, unknown };
+  static constexpr uint32_t states = 3;
+  TimeSums by_thread{{.sums = 1 << 19}};
+  // Nanoseconds during which a thread ran. Keys are CPU numbers.
+  TimeSums by_cpu{{.sums = 1 << 18}};
+
+  // When the state of a thread was first and last known, nanoseconds. In between, it was blocked
+  // when by_thread has nothing for it.
+  struct Range {
+    uint64_t first = UINT64_MAX;
+    uint64_t last = 0;
+  };
+  Range known(uint32_t thread) const { return thread < known_.size() ? known_[thread] : Range{}; }
+
+ private:
+  void add(uint32_t thread, OffCpu::ThreadState state, uint32_t cpu, uint64_t from,
+           uint64_t to) override;
+
+  OffCpu times_;
+  std::vector<Range> known_;
+};
+
+}  // namespace post
+
+#endif  // POST_STATES_BY_TIME_H

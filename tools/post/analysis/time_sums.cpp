@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// Sums by key and time.
+#include "time_sums.h"
+
+#include <algorithm>
+
+namespace post {
+namespace {
+
+bool is_before(const TimeSums::Sum& a, const TimeSums::Sum& b) {
+  return a.key != b.key ? a.key < b.key : a.first < b.first;
+}
+
+}  // namespace
+
+void TimeSums::add(uint64_t time, uint32_t key, uint64_t amount) {
+  widen(time >> shift_, time >> shift_);
+  const uint64_t bin = time >> shift_;
+  const size_t slot = ((bin ^ uint64_t{key} << 20) * 0x9e3779b97f4a7c15ull >> 40) % recent_sums;
+  if (const uint32_t known = recent_[slot]; known != 0) {
+    Sum& sum = sums_[known - 1];
+    if (sum.key == key && sum.first == bin && sum.last == bin) {
+      sum.amount += amount;
+      return;
+    }
+  }
+  put(key, bin, bin, amount);
+  recent_[slot] = static_cast<uint32_t>(sums_.size());
+}
+
+void TimeSums::add_span(uint64_t from, uint64_t to, uint32_t key) {
+  if (from >= to) return;
+  widen(from >> shift_, (to - 1) >> shift_);
+  const uint64_t length = uint64_t{1} << shift_;
+  uint64_t first = from >> shift_;
+  uint64_t end = to >> shift_;  // of the whole bins
+  if (first == end) return put(key, first, first, to - from);
+  const uint64_t before = from & (length - 1), after = to & (length - 1);
+  // put() can make bins longer: then the rest is added anew.
+  const unsigned shift = shift_;
+  if (before != 0) {
+    put(key, first, first, length - before);
+    ++first;
+    if (shift_ != shift) return add_span(first << shift, to, key);
+  }
+  if (first < end) {
+    put(key, first, end - 1, length);
+    if (shift_ != shift) return add_span(end << shift, to, key);
+  }
+  if (after != 0) put(key, end, end, after);
+}
+
+// Makes the bins long enough for these.
+void TimeSums::widen(uint64_t first, uint64_t last) {
+  first_bin_ = std::min(first_bin_, first);
+  last_bin_ = std::max(last_bin_, last);
+  while (last_bin_ - first_bin_ >= limits_.bins) coarsen();
+}
+
+void TimeSums::put(uint32_t key, uint64_t first, uint64_t last, uint64_t amount) {
+  if (sums_.size() >= 2 * limits_.sums) {
+    const unsigned shift = shift_;
+    unite();
+    while (sums_.size() > limits_.sums && first_bin_ != last_bin_) coarsen();
+    if (shift_ != shift) {
+      const unsigned more = shift_ - shift;
+      return first == last ? put(key, first >> more, first >> more, amount)
+                           : add_span(first << shift, (last + 1) << shift, key);
+    }
+  }
+  sums_.push_back({key, first, last, amount});
+}
+
+// Joins pairs of bins. Of several bins with their whole length, the first and the last one can
+// become halves of a bin.
+void TimeSums::coarsen() {
+  const uint64_t length = uint64_t{1} << shift_++;
+  first_bin_ >>= 1;
+  last_bin_ >>= 1;
+  const size_t count = sums_.size();
+  for (size_t i = 0; i < count; ++i) {
+    Sum sum = sums_[i];
+    if (sum.first == sum.last) {
+      sums_[i] = {sum.key, sum.first >> 1, sum.first >> 1, sum.amount};
+      continue;
+    }
+    std::array<Sum, 3> parts;
+    size_t made = 0;
+    const auto add_half = [&](uint64_t bin) {
+      parts[made++] = {sum.key, bin >> 1, bin >> 1, length};
+    };
+    if (sum.first % 2 == 1) add_half(sum.first++);
+    if (sum.last % 2 == 0) add_half(sum.last--);
+    if (sum.first < sum.last) parts[made++] = {sum.key, sum.first >> 1, sum.last >> 1, 2 * length};
+    sums_[i] = parts[0];
+    sums_.insert(sums_.end(), parts.begin() + 1, parts.begin() + static_cast<std::ptrdiff_t>(made));
+  }
+  united_ = 0;
+  unite();
+}
+
+void TimeSums::coarsen_to(unsigned shift) {
+  while (shift_ < shift) {
+    coarsen();
+  }
+}
+
+void TimeSums::unite() {
+  const auto middle = sums_.begin() + static_cast<std::ptrdiff_t>(united_);
+  std::sort(middle, sums_.end(), is_before);
+  std::inplace_merge(sums_.begin(), middle, sums_.end(), is_before);
+  size_t kept = 0;
+  for (const Sum& sum : sums_) {
+    Sum* const last = kept == 0 ? nullptr : &sums_[kept - 1];
+    if (last && last->key == sum.key && last->first == sum.first && last->last == sum.last &&
+        sum.first == sum.last)
+      last->amount += sum.amount;
+    else
+      sums_[kept++] = sum;
+  }
+  sums_.resize(kept);
+  united_ = kept;
+  std::ranges::fill(recent_, 0);
+}
+
+const std::vector<TimeSums::Sum>& TimeSums::sums() {
+  unite();
+  return sums_;
+}
+
+}  // namespace post

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// Starts the page in a browser; elsewhere it only provides the functions that tests call.
+import { App } from './app';
+import { element } from './dom';
+import { unpack } from './inflate';
+import { traceOf } from './trace';
+
+export { boxesOf, FlameMaker, foundTicks } from './flame';
+export { count, duration, percent, roundStep, seconds } from './format';
+export { cpuLanes, mean, threadLanes } from './lanes';
+export { makeRows, sortRows, visibleRows } from './rows';
+export { shown, traceOf } from './trace';
+export { subjectThreads, sumOf, totals, whole } from './totals';
+
+async function start(): Promise<void> {
+  const root = document.getElementById('app')!;
+  const data = document.getElementById('data')!;
+  try {
+    const trace = traceOf(await unpack(data.textContent!));
+    data.remove();
+    new App(root, trace);
+  } catch (problem) {
+    root.replaceChildren(element('p', { class: 'lost', role: 'alert' }, `The trace cannot be shown. ${problem instanceof Error ? problem.message : ''}`));
+  }
+  document.documentElement.dataset['ready'] = 'yes';
+}
+
+if (typeof document !== 'undefined') void start();

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// What the user has chosen, and the sums that follow from it.
+import { FlameMaker } from './flame';
+import { onlyThread, subjectThreads, threadsOfProcess, totals, whole, type Selection, type Totals } from './totals';
+import { processText, threadText, type Trace } from './trace';
+
+export type Tab = 'summary' | 'tree' | 'flame';
+
+// Of whom the ticks are: "all", "subject", or a process or thread and its number, as "process 3".
+export type Scope = string;
+
+export class State {
+  from = 0; // the selected bins
+  to: number;
+  scope: Scope = 'all';
+  search = '';
+  tab: Tab = 'summary';
+  sandwich = -1; // a frame, or -1: the whole flame graph
+  private sums: Totals | null = null;
+  private readonly listeners: (() => void)[] = [];
+
+  constructor(readonly trace: Trace) {
+    this.to = trace.bins;
+    if (subjectThreads(trace)) this.scope = 'subject';
+  }
+
+  get partOfTime(): boolean {
+    return this.from !== 0 || this.to !== this.trace.bins;
+  }
+
+  threads(): Uint8Array | null {
+    const [kind, number] = this.scope.split(' ');
+    if (kind === 'subject') return subjectThreads(this.trace);
+    if (kind === 'process') return threadsOfProcess(this.trace, Number(number));
+    if (kind === 'thread') return onlyThread(this.trace, Number(number));
+    return null;
+  }
+
+  scopeText(): string {
+    const [kind, number] = this.scope.split(' ');
+    if (kind === 'subject') return `${this.trace.subject} and descendants`;
+    if (kind === 'process') return processText(this.trace, Number(number));
+    if (kind === 'thread') return threadText(this.trace, Number(number));
+    return 'all processes';
+  }
+
+  selection(): Selection {
+    return { ...whole(this.trace), from: this.from, to: this.to, threads: this.threads() };
+  }
+
+  totals(): Totals {
+    this.sums ??= totals(this.trace, this.selection());
+    return this.sums;
+  }
+
+  flames(): FlameMaker {
+    return new FlameMaker(this.trace, this.totals());
+  }
+
+  onChange(call: () => void): void {
+    this.listeners.push(call);
+  }
+
+  // Changes the state, and draws everything again.
+  set(change: Partial<Pick<State, 'from' | 'to' | 'scope' | 'search' | 'tab' | 'sandwich'>>): void {
+    const before = `${this.from} ${this.to} ${this.scope}`;
+    Object.assign(this, change);
+    if (before !== `${this.from} ${this.to} ${this.scope}`) this.sums = null;
+    for (const call of this.listeners) call();
+  }
+}

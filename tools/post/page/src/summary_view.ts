@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// The summary: facts on the trace, the hottest functions, and what the trace lacks.
+import { element } from './dom';
+import { count, duration, percent } from './format';
+import { makeRows, sortRows } from './rows';
+import type { State } from './state';
+import { moduleText, type Fact } from './trace';
+
+const shownFunctions = 12;
+
+// Leads of sentences on what is missing in the trace or wrong with it.
+const warning = /^(Cannot see|Lost|Missed|Damaged|Throttled|Selects nothing|Broken|Cut|Unreadable|Without)/;
+
+export class SummaryView {
+  readonly box = element('section', { class: 'summary', 'aria-label': 'Summary' });
+  private readonly functions = element('div');
+
+  constructor(private readonly state: State) {
+    const { trace } = state;
+    this.box.append(this.functions);
+    this.box.append(element('h2', {}, 'The trace'), this.list(trace.facts));
+    const lacks = trace.notes.filter(({ lead }) => warning.test(lead));
+    const others = trace.notes.filter(({ lead }) => !warning.test(lead));
+    this.box.append(element('h2', {}, 'What is missing'));
+    const leftOut: Fact[] =
+      trace.leftOut === 0
+        ? []
+        : [
+            {
+              lead: 'Left out of this page',
+              text:
+                `${count(trace.leftOut)} rare call paths with ${count(trace.leftOutTicks)} ticks are joined and ` +
+                `shown as [left out].`,
+            },
+          ];
+    this.box.append(this.list([{ lead: 'Losses', text: trace.lost }, ...lacks, ...leftOut]));
+    if (others.length) this.box.append(element('h2', {}, 'Notes'), this.list(others));
+    this.box.append(element('p', { class: 'muted' }, trace.program.split('\n')[0]!));
+  }
+
+  private list(facts: Fact[]): HTMLElement {
+    const list = element('dl');
+    for (const { lead, text } of facts) list.append(element('dt', {}, lead), element('dd', {}, text));
+    return list;
+  }
+
+  render(): void {
+    const { trace } = this.state;
+    const sums = this.state.totals();
+    this.functions.replaceChildren(element('h2', {}, 'Hottest functions'));
+    if (sums.total === 0) {
+      this.functions.append(element('p', { class: 'empty' }, emptyText(this.state)));
+      return;
+    }
+    const rows = makeRows(trace, sums, ['symbol']);
+    sortRows(rows, 'ticks');
+    const table = element('table');
+    const body = element('tbody');
+    let rest = sums.total;
+    for (const row of rows.slice(0, shownFunctions)) {
+      rest -= row.ticks;
+      const name = element('td', {}, element('button', { type: 'button', class: 'name' }, row.name));
+      name.firstChild!.addEventListener('click', () => this.state.set({ tab: 'flame', sandwich: row.id }));
+      body.append(
+        element(
+          'tr',
+          {},
+          element('td', { class: 'number' }, `${percent(row.ticks, sums.total)} %`),
+          element('td', { class: 'number' }, count(row.ticks)),
+          name,
+          element('td', { class: 'module' }, shortModule(moduleText(trace, row.id))),
+        ),
+      );
+    }
+    if (rest > 0)
+      body.append(
+        element(
+          'tr',
+          { class: 'muted' },
+          element('td', { class: 'number' }, `${percent(rest, sums.total)} %`),
+          element('td', { class: 'number' }, count(rest)),
+          element('td', { colspan: '2' }, `in ${count(rows.length - shownFunctions)} other functions`),
+        ),
+      );
+    table.append(
+      element(
+        'thead',
+        {},
+        element(
+          'tr',
+          {},
+          element('th', { class: 'number' }, 'Share'),
+          element('th', { class: 'number' }, 'Ticks'),
+          element('th', {}, 'Function'),
+          element('th', {}, 'Module'),
+        ),
+      ),
+      body,
+    );
+    this.functions.append(table);
+    if (trace.tickNs !== 0)
+      this.functions.append(
+        element('p', { class: 'muted' }, `${count(sums.total)} ticks are ${duration(sums.total * trace.tickNs)} of processor time.`),
+      );
+  }
+}
+
+function shortModule(module: string): string {
+  return module.startsWith('[') ? module : module.slice(module.lastIndexOf('/') + 1);
+}
+
+// Why there is nothing to show.
+export function emptyText(state: State): string {
+  if (state.trace.ticks === 0)
+    return 'The trace has no ticks: what ran was not sampled, or took less time than ticks are apart.';
+  return state.partOfTime
+    ? `No tick of ${state.scopeText()} is in the selected time.`
+    : `No tick fell on ${state.scopeText()}.`;
+}

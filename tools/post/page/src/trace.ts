@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// The data of a trace in the form in which the page computes; docs/html-data.md describes what post writes.
+
+// Sums by row and bin. Those of row r are at rows[r] to rows[r + 1].
+export interface Sums {
+  rows: Int32Array;
+  bin: Int32Array;
+  length: Int32Array | null; // in bins; null: each has one
+  amount: Float64Array; // in each of the bins
+}
+
+export interface Fact {
+  lead: string;
+  text: string;
+}
+
+export interface Schedule {
+  thread: Int32Array; // by row
+  from: Float64Array; // bins, with fractions: since when the state of the thread is known
+  to: Float64Array;
+  running: Sums; // nanoseconds, by row
+  runnable: Sums;
+  unknown: Sums;
+  cpus: Int32Array;
+  cpuRunning: Sums;
+}
+
+export interface Trace {
+  program: string;
+  subject: string;
+  complete: boolean;
+  lost: string;
+  notSeen: string[];
+  facts: Fact[];
+  notes: Fact[];
+  ticks: number;
+  tickNs: number; // 0: not known, or ticks count events
+  event: string; // '': ticks come by time
+  eventPeriod: number;
+  hasStacks: boolean;
+  firstBinNs: number; // from the beginning of the trace
+  binNs: number;
+  bins: number;
+  names: string[];
+  processName: Int32Array;
+  pid: Float64Array;
+  inSubject: Uint8Array; // by process
+  threadProcess: Int32Array;
+  threadName: Int32Array;
+  tid: Float64Array;
+  symbol: Int32Array; // by frame: names
+  module: Int32Array;
+  kind: Uint8Array;
+  above: Int32Array; // by path: the path of the caller, -1: none
+  frame: Int32Array;
+  thread: Int32Array;
+  firstBelow: Int32Array; // by path: paths of functions that it calls, as a list; -1: none
+  nextBelow: Int32Array;
+  leftOut: number; // paths that are joined
+  leftOutTicks: number;
+  pathTicks: Sums; // by path
+  cpuOfRow: Int32Array;
+  cpuIdle: Uint8Array;
+  cpuTicks: Sums;
+  schedule: Schedule | null;
+}
+
+export const kernelKind = 1;
+export const markerKind = 2;
+export const unnamedKind = 4;
+
+export const schemaVersion = 1;
+
+type Fields = Record<string, unknown>;
+
+function fields(value: unknown, name: string): Fields {
+  const field = (value as Fields)[name];
+  if (typeof field !== 'object' || field === null) throw new Error(`The page has no data on "${name}".`);
+  return field as Fields;
+}
+
+function numbers(value: Fields, name: string): number[] {
+  const list = value[name];
+  if (!Array.isArray(list)) throw new Error(`The page has no numbers "${name}".`);
+  return list as number[];
+}
+
+function sumsOf(value: Fields): Sums {
+  const count = numbers(value, 'sums');
+  const skip = numbers(value, 'skip');
+  const rows = new Int32Array(count.length + 1);
+  const bin = new Int32Array(skip.length);
+  for (let row = 0, at = 0; row < count.length; ++row) {
+    let last = 0;
+    for (const end = at + count[row]!; at < end; ++at) bin[at] = last += skip[at]!;
+    rows[row + 1] = at;
+  }
+  const length = value['length'] ? Int32Array.from(numbers(value, 'length')) : null;
+  return { rows, bin, length, amount: Float64Array.from(numbers(value, 'amount')) };
+}
+
+function factsOf(value: unknown): Fact[] {
+  return (value as [string, string][]).map(([lead, text]) => ({ lead: shown(lead), text: shown(text) }));
+}
+
+// Characters that change the direction of the text around them are shown as U+FFFD: a name cannot change how
+// another one reads.
+export function shown(text: string): string {
+  return text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '\ufffd');
+}
+
+function scheduleOf(value: unknown, binNs: number): Schedule | null {
+  if (value === null) return null;
+  const given = value as Fields;
+  const inBins = (name: string) => Float64Array.from(numbers(given, name), (ns) => ns / binNs);
+  return {
+    thread: Int32Array.from(numbers(given, 'thread')),
+    from: inBins('from_ns'),
+    to: inBins('to_ns'),
+    running: sumsOf(fields(given, 'running')),
+    runnable: sumsOf(fields(given, 'runnable')),
+    unknown: sumsOf(fields(given, 'unknown')),
+    cpus: Int32Array.from(numbers(fields(given, 'cpu_running'), 'cpu')),
+    cpuRunning: sumsOf(fields(given, 'cpu_running')),
+  };
+}
+
+// Lists of the paths below each path.
+function below(above: Int32Array): { firstBelow: Int32Array; nextBelow: Int32Array } {
+  const firstBelow = new Int32Array(above.length).fill(-1);
+  const nextBelow = new Int32Array(above.length).fill(-1);
+  for (let path = above.length - 1; path >= 0; --path) {
+    const caller = above[path]!;
+    if (caller < 0) continue;
+    nextBelow[path] = firstBelow[caller]!;
+    firstBelow[caller] = path;
+  }
+  return { firstBelow, nextBelow };
+}
+
+export function traceOf(data: unknown): Trace {
+  const given = data as Fields;
+  if (given['schema'] !== 'pitrace-html' || given['schema_version'] !== schemaVersion)
+    throw new Error('The data in this page were written by another version of post than the page.');
+  const ints = (of: string, name: string) => Int32Array.from(numbers(fields(given, of), name));
+  const time = fields(given, 'time');
+  const binNs = time['bin_ns'] as number;
+  const paths = fields(given, 'paths');
+  const above = Int32Array.from(numbers(paths, 'above'), (number) => number - 1);
+  return {
+    program: String(given['program']),
+    subject: shown(String(given['subject'])),
+    complete: given['complete'] === true,
+    lost: shown(String(given['lost'])),
+    notSeen: (given['not_seen'] as string[]).map(shown),
+    facts: factsOf(given['facts']),
+    notes: factsOf(given['notes']),
+    ticks: given['tick_count'] as number,
+    tickNs: given['tick_ns'] as number,
+    event: shown(String(given['event'])),
+    eventPeriod: given['event_period'] as number,
+    hasStacks: given['stacks'] === true,
+    firstBinNs: time['first_bin_ns'] as number,
+    binNs,
+    bins: time['bins'] as number,
+    names: (given['names'] as string[]).map(shown),
+    processName: ints('processes', 'name'),
+    pid: Float64Array.from(numbers(fields(given, 'processes'), 'pid')),
+    inSubject: Uint8Array.from(numbers(fields(given, 'processes'), 'subject')),
+    threadProcess: ints('threads', 'process'),
+    threadName: ints('threads', 'name'),
+    tid: Float64Array.from(numbers(fields(given, 'threads'), 'tid')),
+    symbol: ints('frames', 'symbol'),
+    module: ints('frames', 'module'),
+    kind: Uint8Array.from(numbers(fields(given, 'frames'), 'kind')),
+    above,
+    frame: ints('paths', 'frame'),
+    thread: ints('paths', 'thread'),
+    ...below(above),
+    leftOut: paths['left_out'] as number,
+    leftOutTicks: paths['left_out_ticks'] as number,
+    pathTicks: sumsOf(fields(given, 'ticks')),
+    cpuOfRow: ints('cpu_ticks', 'cpu'),
+    cpuIdle: Uint8Array.from(numbers(fields(given, 'cpu_ticks'), 'idle')),
+    cpuTicks: sumsOf(fields(given, 'cpu_ticks')),
+    schedule: scheduleOf(given['schedule'], binNs),
+  };
+}
+
+// ---- names -----------------------------------------------------------------------------------------
+
+const exitedPid = 0xffffffff;
+
+export function processText(trace: Trace, process: number): string {
+  const pid = trace.pid[process]!;
+  if (pid === 0) return 'idle';
+  const name = trace.names[trace.processName[process]!]! || '(no name)';
+  return pid === exitedPid ? name : `${name}:${pid}`;
+}
+
+export function threadText(trace: Trace, thread: number): string {
+  const process = trace.threadProcess[thread]!;
+  if (trace.pid[process] === 0) return `idle of CPU ${trace.tid[thread]}`;
+  const name = trace.names[trace.threadName[thread]!]! || trace.names[trace.processName[process]!]!;
+  return `${name || '(no name)'}:${trace.tid[thread]}`;
+}
+
+export function moduleText(trace: Trace, frame: number): string {
+  const name = trace.names[trace.module[frame]!]!;
+  if ((trace.kind[frame]! & kernelKind) === 0) return name || '(no module)';
+  const last = name.slice(name.lastIndexOf('/') + 1);
+  return last === '' || last === 'vmlinux' ? '[kernel]' : `[kernel] ${last}`;
+}
+
+// The name of a function; of code without a symbol that of its module.
+export function symbolText(trace: Trace, frame: number): string {
+  if ((trace.kind[frame]! & unnamedKind) === 0) return trace.names[trace.symbol[frame]!]!;
+  const module = moduleText(trace, frame);
+  return `[${module.slice(module.lastIndexOf('/') + 1).replace(/^\(|\)$|^\[|\]$/g, '')}]`;
+}

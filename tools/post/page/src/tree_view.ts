@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// The reports as a table of rows that open and close.
+import { button, element } from './dom';
+import { count, percent, plural } from './format';
+import { levels, makeRows, sortRows, visibleRows, type Level, type Order, type Row, type Shown } from './rows';
+import type { State } from './state';
+import { emptyText } from './summary_view';
+
+const rowHeight = 26;
+
+export class TreeView {
+  readonly box = element('section', { class: 'tree', 'aria-label': 'Functions' });
+  private readonly controls = element('div', { class: 'controls', role: 'group', 'aria-label': 'Levels' });
+  private readonly note = element('p', { class: 'empty' });
+  private readonly head = element('div', { class: 'row head', role: 'row' });
+  private readonly scroller = element('div', { class: 'scroller', role: 'treegrid', tabindex: '0', 'aria-label': 'Ticks by process, thread, module and symbol' });
+  private readonly space = element('div', { class: 'space', role: 'rowgroup' });
+  private readonly chosen = new Set<Level>(['process', 'module', 'symbol']);
+  private order: Order = 'ticks';
+  private rows: Row[] = [];
+  private open = new Set<Row>();
+  private list: Shown[] = [];
+  private cursor = 0;
+  private made: object | null = null; // the sums from which the rows were made
+
+  constructor(private readonly state: State) {
+    for (const level of levels) {
+      const box = element('input', { type: 'checkbox', name: level });
+      box.checked = this.chosen.has(level);
+      box.addEventListener('change', () => {
+        if (box.checked) this.chosen.add(level);
+        else this.chosen.delete(level);
+        this.made = null;
+        this.render();
+      });
+      this.controls.append(element('label', {}, box, ` ${level}`));
+    }
+    this.controls.append(button('Open all', {}, () => this.openAll(true)), button('Close all', {}, () => this.openAll(false)));
+    this.scroller.append(this.space);
+    this.box.append(this.controls, this.note, this.head, this.scroller);
+    this.scroller.addEventListener('scroll', () => this.draw());
+    this.scroller.addEventListener('keydown', (event) => this.key(event));
+    new ResizeObserver(() => this.draw()).observe(this.scroller);
+  }
+
+  private openAll(all: boolean): void {
+    this.open.clear();
+    const add = (row: Row) => {
+      if (row.rows.length) this.open.add(row);
+      row.rows.forEach(add);
+    };
+    if (all) this.rows.forEach(add);
+    this.update();
+  }
+
+  render(): void {
+    const sums = this.state.totals();
+    if (this.made !== sums) {
+      this.made = sums;
+      const names = new Set([...this.open].map(pathOf));
+      this.rows = makeRows(this.state.trace, sums, levels.filter((level) => this.chosen.has(level)));
+      link(this.rows, '');
+      sortRows(this.rows, this.order);
+      this.open = new Set();
+      const reopen = (row: Row) => {
+        if (names.has(pathOf(row))) this.open.add(row);
+        row.rows.forEach(reopen);
+      };
+      this.rows.forEach(reopen);
+      if (names.size === 0 && this.rows[0]?.rows.length) this.open.add(this.rows[0]);
+      this.cursor = 0;
+    }
+    this.update();
+  }
+
+  private update(): void {
+    this.list = visibleRows(this.rows, this.open, this.state.search);
+    this.cursor = Math.min(this.cursor, Math.max(0, this.list.length - 1));
+    const none =
+      this.chosen.size === 0
+        ? 'Choose at least one level.'
+        : this.rows.length === 0
+          ? emptyText(this.state)
+          : this.list.length === 0
+            ? `Nothing is called "${this.state.search}".`
+            : '';
+    this.note.textContent = none;
+    this.note.hidden = none === '';
+    this.scroller.hidden = this.head.hidden = none !== '';
+    this.drawHead();
+    this.space.style.height = `${this.list.length * rowHeight}px`;
+    this.scroller.setAttribute('aria-rowcount', String(this.list.length));
+    this.draw();
+  }
+
+  private drawHead(): void {
+    const column = (text: string, order: Order, type: string) =>
+      element(
+        'span',
+        { class: type, role: 'columnheader', 'aria-sort': this.order === order ? (order === 'ticks' ? 'descending' : 'ascending') : 'none' },
+        button(`${text}${this.order === order ? (order === 'ticks' ? ' ▾' : ' ▴') : ''}`, {}, () => {
+          this.order = order;
+          sortRows(this.rows, order);
+          this.update();
+        }),
+      );
+    this.head.replaceChildren(
+      column('Ticks', 'ticks', 'number'),
+      element('span', { class: 'number share', role: 'columnheader' }, '%'),
+      column('Name', 'name', 'name'),
+    );
+  }
+
+  // Makes the elements of the rows that can be seen.
+  private draw(): void {
+    const first = Math.max(0, Math.floor(this.scroller.scrollTop / rowHeight) - 4);
+    const end = Math.min(this.list.length, first + Math.ceil(this.scroller.clientHeight / rowHeight) + 8);
+    const rows: HTMLElement[] = [];
+    for (let place = first; place < end; ++place) rows.push(this.makeRow(place));
+    this.space.replaceChildren(...rows);
+  }
+
+  // All rows, for printing.
+  drawAll(): void {
+    this.space.replaceChildren(...this.list.slice(0, 2000).map((_, place) => this.makeRow(place)));
+  }
+
+  private makeRow(place: number): HTMLElement {
+    const { row, depth } = this.list[place]!;
+    const all = this.state.totals().total;
+    const opens = row.rows.length !== 0;
+    const isOpen = place + 1 < this.list.length && this.list[place + 1]!.depth > depth;
+    const name = element('span', { class: 'name', role: 'gridcell' });
+    name.style.paddingLeft = `${depth * 18}px`;
+    name.append(element('span', { class: 'mark', 'aria-hidden': 'true' }, opens ? (isOpen ? '▾' : '▸') : ''), element('bdi', { class: row.level, title: row.name }, row.name));
+    const bar = element('span', { class: 'bar', 'aria-hidden': 'true' });
+    bar.style.width = `${(100 * row.ticks) / all}%`;
+    const share = element('span', { class: 'number share', role: 'gridcell' }, bar, element('span', {}, percent(row.ticks, all)));
+    const made = element('div', { class: 'row', role: 'row', 'aria-level': String(depth + 1), 'aria-rowindex': String(place + 1) });
+    made.append(element('span', { class: 'number', role: 'gridcell' }, count(row.ticks)), share, name);
+    const text = row.level === 'symbol' ? 'callers' : row.level === 'module' ? '' : 'only';
+    if (text) made.append(button(text, { class: 'act', tabindex: '-1', 'aria-label': text === 'only' ? `Show only ${row.name}` : `Callers and callees of ${row.name}` }, () => this.act(row)));
+    if (opens) made.setAttribute('aria-expanded', String(isOpen));
+    if (place === this.cursor) made.classList.add('cursor');
+    made.style.top = `${place * rowHeight}px`;
+    made.addEventListener('click', (event) => {
+      if ((event.target as Element).closest('.act')) return;
+      this.cursor = place;
+      this.toggle(row);
+    });
+    return made;
+  }
+
+  private act(row: Row): void {
+    if (row.level === 'symbol') this.state.set({ tab: 'flame', sandwich: row.id });
+    else this.state.set({ scope: `${row.level} ${row.id}` });
+  }
+
+  private toggle(row: Row, open = !this.open.has(row)): void {
+    if (open && row.rows.length) this.open.add(row);
+    else this.open.delete(row);
+    this.update();
+  }
+
+  private moveTo(place: number): void {
+    this.cursor = Math.max(0, Math.min(this.list.length - 1, place));
+    const top = this.cursor * rowHeight;
+    if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
+    if (top + rowHeight > this.scroller.scrollTop + this.scroller.clientHeight)
+      this.scroller.scrollTop = top + rowHeight - this.scroller.clientHeight;
+    this.draw();
+  }
+
+  private key(event: KeyboardEvent): void {
+    const at = this.list[this.cursor];
+    if (!at || event.ctrlKey || event.altKey || event.metaKey) return;
+    const page = Math.max(1, Math.floor(this.scroller.clientHeight / rowHeight) - 1);
+    const keys: Record<string, () => void> = {
+      ArrowDown: () => this.moveTo(this.cursor + 1),
+      ArrowUp: () => this.moveTo(this.cursor - 1),
+      PageDown: () => this.moveTo(this.cursor + page),
+      PageUp: () => this.moveTo(this.cursor - page),
+      Home: () => this.moveTo(0),
+      End: () => this.moveTo(this.list.length - 1),
+      ArrowRight: () => (this.open.has(at.row) ? this.moveTo(this.cursor + 1) : this.toggle(at.row, true)),
+      ArrowLeft: () => (this.open.has(at.row) ? this.toggle(at.row, false) : at.above >= 0 && this.moveTo(at.above)),
+      ' ': () => this.toggle(at.row),
+      Enter: () => (at.row.level === 'module' ? this.toggle(at.row) : this.act(at.row)),
+    };
+    const call = keys[event.key];
+    if (!call) return;
+    event.preventDefault();
+    event.stopPropagation();
+    call();
+  }
+
+  // For the line below the controls.
+  countText(): string {
+    return plural(this.list.length, 'row', 'rows');
+  }
+}
+
+// The names on the way to a row identify it when the rows are made again.
+const paths = new WeakMap<Row, string>();
+
+function link(rows: Row[], above: string): void {
+  for (const row of rows) {
+    const path = `${above}\n${row.level} ${row.name}`;
+    paths.set(row, path);
+    link(row.rows, path);
+  }
+}
+
+function pathOf(row: Row): string {
+  return paths.get(row) ?? '';
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Writes the HTML page: one file that shows a trace in a browser, without other files or a network.
+#include "report_html.h"
+
+#include "analysis/paths_by_time.h"
+#include "analysis/states_by_time.h"
+#include "html_data.h"
+#include "page/embedded.h"
+#include "read/merge.h"
+#include "text/packed_text.h"
+
+namespace post {
+namespace {
+
+// Where the data belong in the template; it occurs once there.
+constexpr std::string_view mark = "@DATA@";
+
+// Waits cannot be divided by code or CPU; and threads are followed through one stretch of time.
+bool follows_threads(const Selection& selection) {
+  return !selection.names[static_cast<size_t>(NameKind::module)].any() &&
+         !selection.names[static_cast<size_t>(NameKind::symbol)].any() && !selection.cpus.any() &&
+         selection.times.only.size() <= 1 && selection.times.without.empty();
+}
+
+}  // namespace
+
+std::unique_ptr<Subscriber> make_paths_by_time(const ReportContext& context, Sink*) {
+  CallTree::Options options{LabelOptions{}, true, context.frames(),
+                            stack_source(context.file.info)};
+  options.cache_entries = context.cache_entries(options.cache_entries);
+  return std::make_unique<PathsByTime>(context.processes, context.symbolizer, context.names,
+                                       options, begin_of(context.source, context.file));
+}
+
+std::unique_ptr<Subscriber> make_states_by_time(const ReportContext& context, Sink*) {
+  if (!follows_threads(context.options.report.selection)) return nullptr;
+  return std::make_unique<StatesByTime>(context.processes, context.symbolizer, context.names,
+                                        context.filter);
+}
+
+bool write_html(const Summary& summary, Sink& sink) {
+  const std::string_view page = html_template();
+  const size_t at = page.find(mark);
+  if (at == std::string_view::npos || !sink.write(page.substr(0, at))) return false;
+  PackedText packed(sink);
+  return write_html_data(summary, packed) && packed.finish() &&
+         sink.write(page.substr(at + mark.size()));
+}
+
+}  // namespace post

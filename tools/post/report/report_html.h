@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Writes the HTML page: one file that shows a trace in a browser, without other files or a network.
+#ifndef POST_REPORT_HTML_H
+#define POST_REPORT_HTML_H
+
+#include "report.h"
+
+namespace post {
+
+std::unique_ptr<Subscriber> make_paths_by_time(const ReportContext& context, Sink* sink);
+std::unique_ptr<Subscriber> make_states_by_time(const ReportContext& context, Sink* sink);
+bool write_html(const Summary& summary, Sink& sink);
+
+}  // namespace post
+
+#endif  // POST_REPORT_HTML_H
