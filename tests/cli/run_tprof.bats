@@ -230,6 +230,20 @@ busy() {
     [ -z "$output" ]
 }
 
+@test "--html also writes a page for a browser, and keeps the one before" {
+    need_ticks
+    run.tprof --source=perf -t -o out -- sh -c 'head -c 30000000 /dev/zero | gzip >/dev/null'
+    run -0 run.tprof -p -o out --html
+    [[ "$output" == *"Files in out: tprof.out, tprof.json, tprof.html, swtrace.nrm2"* ]]
+    grep -q '^<pre id="data" hidden>.' out/tprof.html
+    cp out/tprof.html before.html
+    run -0 run.tprof -p -o out --html --all
+    [[ "$output" == *"page for a browser: "*/out/tprof.html* ]]
+    cmp before.html out/tprof.html.old
+    run -255 run.tprof -t --html -- true
+    [[ "$output" == *"--html is about the report, which -t does not make"* ]]
+}
+
 @test "options for post may be repeated, and quotes keep blanks" {
     need_ticks
     run.tprof --source=perf -t -o out -- true

@@ -13,7 +13,7 @@ export class Browser {
     browser.profile = mkdtempSync(join(tmpdir(), 'browser-'));
     browser.process = spawn(
       'chromium',
-      ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--remote-debugging-pipe', `--user-data-dir=${browser.profile}`],
+      ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', '--remote-debugging-pipe', `--user-data-dir=${browser.profile}`, 'about:blank'],
       { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true },
     );
     browser.ended = new Promise((done) => browser.process.on('exit', done));

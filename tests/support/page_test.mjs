@@ -146,6 +146,17 @@ test('the timeline has the shares of each bin', () => {
   assert.equal(page.mean(lanes[0].running, 1.5, 2.5), 0.25);
 });
 
+test('of many CPUs the timeline begins with their mean', () => {
+  const few = page.cpuLanes(trace);
+  assert.equal(page.orderLanes(few, [])[0].name, 'CPU 0');
+  const many = Array(64).fill(few[1]);
+  const { lanes } = page.threadLanes(trace, null, 2);
+  const ordered = page.orderLanes(many, lanes);
+  assert.deepEqual(plain(ordered.map(({ name }) => name).slice(0, 4)), ['64 CPUs', 'app:10', 'app:11', 'CPU 1']);
+  assert.deepEqual([...ordered[0].running], Array(10).fill(0.25));
+  assert.equal(ordered[0].ticks[1], 128);
+});
+
 test('without context switches the timeline shows ticks', () => {
   const given = data();
   given.schedule = null;

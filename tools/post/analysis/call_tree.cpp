@@ -47,10 +47,13 @@ CallTree::Place CallTree::add(const pi::TprofTick& tick, const pi::RecordView& r
   const pi::StackView stack = pi::stack_of_tprof(record);
   const uint32_t root = root_of(process, tick.tid, cpu);
   uint32_t place = root;
-  const FrameId function = frames_.at(process, tick.address, !tick.user, time);
-  const JudgedStack judged = frames_.judge(stack, !tick.user, process, time, function);
+  JudgedStack judged;
+  if (stack.exists()) {
+    const FrameId function = frames_.at(process, tick.address, !tick.user, time);
+    judged = frames_.judge(stack, !tick.user, process, time, function);
+    place = frames_.put(tree_, place, stack, judged, !tick.user, process, time);
+  }
   stacks_.add(record, 4, stack, judged);
-  if (stack.exists()) place = frames_.put(tree_, place, stack, judged, !tick.user, process, time);
   place = frames_.put(tree_, place, process, tick.address, !tick.user, time).place;
   if (exclusive_.size() <= place) exclusive_.resize(tree_.size());
   ++exclusive_[place];

@@ -90,12 +90,12 @@ void TimeSums::coarsen() {
       parts[made++] = {sum.key, bin >> 1, bin >> 1, length};
     };
     if (sum.first % 2 == 1) add_half(sum.first++);
-    if (sum.last % 2 == 0) add_half(sum.last--);
-    if (sum.first < sum.last) parts[made++] = {sum.key, sum.first >> 1, sum.last >> 1, 2 * length};
+    const uint64_t end = sum.last + 1 - (sum.last + 1) % 2;  // of the whole new bins
+    if (sum.first < end) parts[made++] = {sum.key, sum.first >> 1, (end >> 1) - 1, 2 * length};
+    if (end <= sum.last) add_half(sum.last);
     sums_[i] = parts[0];
     sums_.insert(sums_.end(), parts.begin() + 1, parts.begin() + static_cast<std::ptrdiff_t>(made));
   }
-  united_ = 0;
   unite();
 }
 

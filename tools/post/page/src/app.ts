@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page: its head, controls and views.
 import { button, choice, element } from './dom';
-import { isDark } from './colours';
+import { isDark, setPrinting } from './colours';
 import { FlameView } from './flame_view';
 import { count } from './format';
 import { State, type Tab } from './state';
@@ -144,7 +144,10 @@ export class App {
     this.search.addEventListener('input', () => this.state.set({ search: this.search.value }));
     window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.render());
     window.addEventListener('beforeprint', () => this.beforePrint());
-    window.addEventListener('afterprint', () => this.render());
+    window.addEventListener('afterprint', () => {
+      setPrinting(false);
+      this.render();
+    });
     document.addEventListener('keydown', (event) => this.key(event));
     this.root.querySelector('[role=tablist]')!.addEventListener('keydown', (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[(event as KeyboardEvent).key];
@@ -156,12 +159,15 @@ export class App {
     });
   }
 
-  // All views are printed.
+  // All views are printed; those that are away have no size, and draw nothing.
   private beforePrint(): void {
+    setPrinting(true);
+    for (const [, box] of this.views()) box.classList.remove('away');
     this.summary.render();
     this.tree.render();
     this.tree.drawAll();
     this.flame.render();
+    this.timeline.render();
   }
 
   private undo(): void {

@@ -44,7 +44,15 @@ const dark: Colours = {
   dark: true,
 };
 
+let printing = false;
+
+// Paper is light.
+export function setPrinting(on: boolean): void {
+  printing = on;
+}
+
 export function isDark(): boolean {
+  if (printing) return false;
   const chosen = document.documentElement.dataset['theme'];
   return chosen ? chosen === 'dark' : window.matchMedia('(prefers-color-scheme: dark)').matches;
 }
@@ -65,7 +73,7 @@ export function frameColour(trace: Trace, frame: number, hues: Colours): string 
   if (frame < 0 || (trace.kind[frame]! & markerKind) !== 0) return grey;
   const name = hash(trace.names[trace.symbol[frame]!]!);
   const kernel = (trace.kind[frame]! & kernelKind) !== 0;
-  const hue = kernel ? 205 + (name % 20) : 12 + (hash(trace.names[trace.module[frame]!]!) % 48);
+  const hue = kernel ? 205 + (name % 20) : 10 + (hash(trace.names[trace.module[frame]!]!) % 38);
   const shade = (name >>> 8) % 7;
-  return hues.dark ? `hsl(${hue} 30% ${28 + shade}%)` : `hsl(${hue} ${kernel ? 45 : 62}% ${77 + shade}%)`;
+  return hues.dark ? `hsl(${hue} 38% ${29 + shade}%)` : `hsl(${hue} ${kernel ? 45 : 62}% ${77 + shade}%)`;
 }

@@ -269,9 +269,4 @@ export class FlameView {
     this.detail.replaceChildren(element('bdi', { class: 'name' }, node.name), ` — ${parts.join(' · ')}`);
     this.update();
   }
-
-  redraw(): void {
-    this.upper.draw();
-    this.lower.draw();
-  }
 }

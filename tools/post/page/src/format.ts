@@ -7,10 +7,6 @@ export function count(value: number): string {
   return whole.format(value);
 }
 
-export function plural(value: number, one: string, many: string): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
-}
-
 // As on post's own page: only all is 100, only nothing is 0.
 export function percent(part: number, all: number): string {
   const share = all === 0 ? 0 : (100 * part) / all;

@@ -62,6 +62,21 @@ export function cpuLanes(trace: Trace): Lane[] {
   return [...lanes].sort((a, b) => a[0] - b[0]).map(([, made]) => made);
 }
 
+const fewCpus = 8;
+
+// The lanes of the timeline: CPUs, then threads. Of many CPUs first their mean, and each of them after the threads.
+export function orderLanes(cpus: Lane[], threads: Lane[]): Lane[] {
+  if (cpus.length <= fewCpus) return [...cpus, ...threads];
+  const bins = cpus[0]!.running.length;
+  const all: Lane = { ...cpus[0]!, name: `${cpus.length} CPUs`, ticks: new Float64Array(bins), running: new Float32Array(bins) };
+  for (const cpu of cpus)
+    for (let bin = 0; bin < bins; ++bin) {
+      all.ticks[bin]! += cpu.ticks[bin]!;
+      all.running[bin]! += cpu.running[bin]! / cpus.length;
+    }
+  return [all, ...threads, ...cpus];
+}
+
 // The share of each bin in which the state of a thread is known.
 function addKnown(to: Float32Array, from: number, until: number): void {
   for (let bin = Math.max(0, Math.floor(from)); bin < Math.min(to.length, Math.ceil(until)); ++bin)

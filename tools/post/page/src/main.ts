@@ -7,7 +7,7 @@ import { traceOf } from './trace';
 
 export { boxesOf, FlameMaker, foundTicks } from './flame';
 export { count, duration, percent, roundStep, seconds } from './format';
-export { cpuLanes, mean, threadLanes } from './lanes';
+export { cpuLanes, mean, orderLanes, threadLanes } from './lanes';
 export { makeRows, sortRows, visibleRows } from './rows';
 export { shown, traceOf } from './trace';
 export { subjectThreads, sumOf, totals, whole } from './totals';

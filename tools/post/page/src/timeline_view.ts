@@ -4,13 +4,14 @@
 import { button, canvasFont, element, fitText, prepareCanvas } from './dom';
 import { colours, type Colours } from './colours';
 import { count, duration, percent, roundStep, seconds } from './format';
-import { cpuLanes, mean, threadLanes, type Lane } from './lanes';
+import { cpuLanes, mean, orderLanes, threadLanes, type Lane } from './lanes';
 import type { State } from './state';
 
 const laneHeight = 18;
 const axisHeight = 22;
 const mostThreads = 500;
-const shownLanes = 13; // without scrolling
+const shownLanes = 13; // without scrolling; on a narrow screen fewer
+const shownLanesNarrow = 7;
 
 export class TimelineView {
   readonly box = element('section', { class: 'timeline', 'aria-label': 'Timeline' });
@@ -65,9 +66,8 @@ export class TimelineView {
     if (this.madeFor !== state.scope) {
       this.madeFor = state.scope;
       const { lanes, all } = threadLanes(state.trace, state.threads(), mostThreads);
-      this.lanes = [...this.cpus, ...lanes];
+      this.lanes = orderLanes(this.cpus, lanes);
       this.shownThreads = all > lanes.length ? `The ${count(lanes.length)} busiest of ${count(all)} threads are shown.` : '';
-      this.space.style.height = `${Math.max(0, this.lanes.length - shownLanes) * laneHeight}px`;
     }
     this.selected.textContent = this.rangeText();
     this.zoomIn.hidden = !state.partOfTime || (this.viewFrom === state.from && this.viewTo === state.to);
@@ -105,9 +105,10 @@ export class TimelineView {
   }
 
   draw(): void {
-    const width = this.scroller.clientWidth;
-    if (width === 0 || this.state.trace.bins === 0) return;
-    const visible = Math.min(this.lanes.length, shownLanes);
+    if (this.scroller.clientWidth === 0 || this.state.trace.bins === 0) return;
+    const visible = Math.min(this.lanes.length, window.innerWidth > 700 ? shownLanes : shownLanesNarrow);
+    this.space.style.height = `${(this.lanes.length - visible) * laneHeight}px`;
+    const width = this.scroller.clientWidth; // changes with the scroll bar
     const height = axisHeight + visible * laneHeight;
     const context = prepareCanvas(this.canvas, width, height);
     const hues = colours();

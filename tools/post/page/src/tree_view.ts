@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The reports as a table of rows that open and close.
 import { button, element } from './dom';
-import { count, percent, plural } from './format';
+import { count, percent } from './format';
 import { levels, makeRows, sortRows, visibleRows, type Level, type Order, type Row, type Shown } from './rows';
 import type { State } from './state';
 import { emptyText } from './summary_view';
 
 const rowHeight = 26;
+const mostPrinted = 2000;
 
 export class TreeView {
   readonly box = element('section', { class: 'tree', 'aria-label': 'Functions' });
@@ -120,9 +121,12 @@ export class TreeView {
     this.space.replaceChildren(...rows);
   }
 
-  // All rows, for printing.
+  // The rows that are open, for printing.
   drawAll(): void {
-    this.space.replaceChildren(...this.list.slice(0, 2000).map((_, place) => this.makeRow(place)));
+    const rows = this.list.slice(0, mostPrinted).map((_, place) => this.makeRow(place));
+    if (this.list.length > mostPrinted)
+      rows.push(element('p', { class: 'muted' }, `${count(this.list.length - mostPrinted)} more rows are open and not printed.`));
+    this.space.replaceChildren(...rows);
   }
 
   private makeRow(place: number): HTMLElement {
@@ -192,11 +196,6 @@ export class TreeView {
     event.preventDefault();
     event.stopPropagation();
     call();
-  }
-
-  // For the line below the controls.
-  countText(): string {
-    return plural(this.list.length, 'row', 'rows');
   }
 }
 
