@@ -9,7 +9,7 @@
 
 #include "export.h"
 #include "stacks.h"
-#include "text/gzip.h"
+#include "text/deflate.h"
 #include "text/text.h"
 
 namespace post {
@@ -44,7 +44,7 @@ using Message = protozero::pbf_writer;
 class PprofWriter {
  public:
   PprofWriter(const CallTree& calls, const ExportFacts& facts, Sink& sink)
-      : calls_(calls), facts_(facts), output_(sink), used_(calls.frames().size()) {
+      : calls_(calls), facts_(facts), output_(sink, Container::gzip), used_(calls.frames().size()) {
     string("");  // number 0
   }
 
@@ -180,7 +180,7 @@ class PprofWriter {
 
   const CallTree& calls_;
   const ExportFacts& facts_;
-  GzipWriter output_;
+  DeflateWriter output_;
   std::string bytes_;
   std::unordered_map<std::string, int64_t> numbers_;
   std::vector<const std::string*> strings_;  // keys of numbers_

@@ -7,7 +7,8 @@
 #include "html_data.h"
 #include "page/embedded.h"
 #include "read/merge.h"
-#include "text/packed_text.h"
+#include "text/base64.h"
+#include "text/deflate.h"
 
 namespace post {
 namespace {
@@ -42,8 +43,9 @@ bool write_html(const Summary& summary, Sink& sink) {
   const std::string_view page = html_template();
   const size_t at = page.find(mark);
   if (at == std::string_view::npos || !sink.write(page.substr(0, at))) return false;
-  PackedText packed(sink);
-  return write_html_data(summary, packed) && packed.finish() &&
+  Base64Writer encoded(sink);
+  DeflateWriter packed(encoded, Container::zlib);
+  return write_html_data(summary, packed) && packed.finish() && encoded.finish() &&
          sink.write(page.substr(at + mark.size()));
 }
 

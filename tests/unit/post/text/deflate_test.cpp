@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Text in zlib data in base64 is unpacked again by zlib and a reference decoder.
 #include <gtest/gtest.h>
-#include <text/packed_text.h>
+#include <text/base64.h>
+#include <text/deflate.h>
 #include <zlib.h>
 
 #include <random>
@@ -35,15 +36,16 @@ std::string inflated(const std::string& packed, size_t size) {
   return text;
 }
 
-TEST(PackedText, IsUnpackedToTheSameText) {
+TEST(Deflate, InBase64IsUnpackedToTheSameText) {
   std::mt19937 random(1);
   for (const size_t size : {0u, 1u, 2u, 3u, 1000u, 100'000u, 1'000'000u}) {
     std::string text;
     for (size_t i = 0; i < size; ++i) text += static_cast<char>(random() % (i % 2 ? 256 : 3));
     post::StringSink sink;
-    post::PackedText packed(sink);
+    post::Base64Writer encoded(sink);
+    post::DeflateWriter packed(encoded, post::Container::zlib);
     for (size_t at = 0; at < size; at += 777) EXPECT_TRUE(packed.write(text.substr(at, 777)));
-    EXPECT_TRUE(packed.finish());
+    EXPECT_TRUE(packed.finish() && encoded.finish());
     EXPECT_EQ(inflated(decode(sink.text), size), text) << size;
   }
 }
@@ -53,9 +55,9 @@ class FullSink final : public post::Sink {
   bool write(std::string_view) override { return false; }
 };
 
-TEST(PackedText, AFailedWriteIsReported) {
+TEST(Deflate, AFailedWriteIsReported) {
   FullSink sink;
-  post::PackedText packed(sink);
+  post::DeflateWriter packed(sink, post::Container::gzip);
   packed.write("text");
   EXPECT_FALSE(packed.finish());
 }
