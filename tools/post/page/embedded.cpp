@@ -2,13 +2,14 @@
 // The template of the HTML page, which is part of the program.
 #include "page/embedded.h"
 
-// The linker's names for the file, see CMakeLists.txt.
-extern "C" const char _binary_template_html_start[], _binary_template_html_end[];
+// In template.S.
+extern "C" __attribute__((visibility("hidden"))) const char page_template_begin[],
+    page_template_end[];
 
 namespace post {
 
 std::string_view html_template() {
-  return {_binary_template_html_start, _binary_template_html_end};
+  return {page_template_begin, page_template_end};
 }
 
 }  // namespace post
