@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "cfi_file.h"
+#include "compile/compile_table.h"
 #include "dump_builder.h"
 #include "elf_builder.h"
 #include "text_trace.h"
@@ -175,6 +177,67 @@ bool write_heap(const std::string& directory) {
   return write_seed(directory, 0, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
+// Call frame information with each kind of rule.
+unwind_test::CfiSection frames(bool eh_frame) {
+  using unwind_test::cfi;
+  const std::string start = cfi({DW_CFA_def_cfa, 7, 8, DW_CFA_offset + 16, 1});
+  return unwind_test::CfiSection(eh_frame, start, "zRS", cfi({DW_EH_PE_absptr}))
+      .function(0x1000, 0x40,
+                cfi({DW_CFA_advance_loc + 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset + 6, 2,
+                     DW_CFA_remember_state, DW_CFA_advance_loc1, 3, DW_CFA_def_cfa_register, 6,
+                     DW_CFA_advance_loc + 8, DW_CFA_restore_state, DW_CFA_restore + 6}))
+      .function(0x1040, 0x40,
+                cfi({DW_CFA_def_cfa_expression,
+                     4,
+                     DW_OP_breg7,
+                     0xa0,
+                     1,
+                     DW_OP_deref,
+                     DW_CFA_expression,
+                     16,
+                     3,
+                     DW_OP_breg7,
+                     0xa8,
+                     1,
+                     DW_CFA_register,
+                     3,
+                     12,
+                     DW_CFA_val_offset,
+                     13,
+                     2,
+                     DW_CFA_undefined,
+                     14}))
+      .function(0x1080, 0x10, cfi({DW_CFA_undefined, 16}))
+      .function(0x1090, 0x40,
+                cfi({DW_CFA_def_cfa_expression, 11, DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15,
+                     DW_OP_and, DW_OP_lit11, DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus}));
+}
+
+std::string_view text_of(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+bool write_frames(const std::string& directory) {
+  return write_seed(directory, 0, text_of(unwind_test::file_with(frames(true)))) &&
+         write_seed(directory, 1,
+                    text_of(unwind_test::file_with(frames(false).bytes(), ".debug_frame")));
+}
+
+// A stack of three frames in code at 0x10000 more than in the file.
+bool write_stack(const std::string& directory) {
+  const auto table = unwind::compile_table(unwind_test::file_with(frames(true)));
+  if (!table) return false;
+  std::string seed = ElfBuilder::raw(static_cast<uint16_t>(table->size() / 8));
+  seed += text_of(*table);
+  const uint64_t stack = 0x7ffc00000000;
+  for (int reg = 0; reg < 16; ++reg) seed += ElfBuilder::raw(stack + (reg == 7 ? 0 : 0x40));
+  seed += ElfBuilder::raw(uint64_t{0x11000});
+  for (const uint64_t word : {uint64_t{0x11020}, stack + 0x30, uint64_t{0x11095}, uint64_t{0x11005},
+                              uint64_t{0x11081}, uint64_t{0x11081}, stack, uint64_t{0x11081}})
+    seed += ElfBuilder::raw(word);
+  return write_seed(directory, 0, seed);
+}
+
 bool write_traces(const std::string& directory) {
   int number = 0;
   for (const std::string_view text : traces) {
@@ -203,6 +266,8 @@ int main(int argc, char** argv) {
   if (target == "hprof_fuzz") good = write_heap(argv[2]);
   if (target == "processes_fuzz") good = write_seed(argv[2], 0, processes());
   if (target == "elf_symbols_fuzz") good = write_elfs(argv[2]);
+  if (target == "unwind_table_fuzz") good = write_frames(argv[2]);
+  if (target == "unwind_walk_fuzz") good = write_stack(argv[2]);
   if (target == "jit_files_fuzz")
     good = write_seed(argv[2], 0, "\4" + std::string(log)) &&
            write_seed(argv[2], 1, "\1" + dump()) && write_seed(argv[2], 2, "\2" + std::string(map));

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/dwarf_bytes.h"
+#include "pi/dwarf_bytes.h"
 
 namespace a2n {
 namespace {
@@ -109,7 +109,7 @@ std::optional<uint32_t> dwarf_form_size(uint64_t form, const DwarfFormat& format
 
 DwarfAbbreviations::DwarfAbbreviations(std::string_view section, uint64_t offset,
                                        const DwarfFormat& format) {
-  DwarfBytes in(section, offset);
+  pi::DwarfBytes in(section, offset);
   while (true) {
     Kind kind{};
     kind.code = in.leb128();

@@ -2,7 +2,7 @@
 // Packages of split DWARF (.dwp): finds the sections of a unit.
 #include "dwarf_package.h"
 
-#include "base/dwarf_bytes.h"
+#include "pi/dwarf_bytes.h"
 
 namespace a2n {
 namespace {
@@ -28,7 +28,7 @@ std::string_view DwarfSections::*section_of(uint64_t column, uint64_t version) {
 class PackageIndex {
  public:
   explicit PackageIndex(std::string_view bytes) : bytes_(bytes) {
-    DwarfBytes in(bytes);
+    pi::DwarfBytes in(bytes);
     version_ = in.number(4) & 0xffff;  // in version 5 it has two bytes, followed by padding
     columns_ = in.number(4);
     units_ = in.number(4);
@@ -51,9 +51,9 @@ class PackageIndex {
     uint64_t slot = id & mask;
     for (uint64_t tried = 0; tried < max_tries; ++tried, slot = (slot + step) & mask) {
       work.count(tried == 0 ? 0 : 12);
-      const uint64_t row = DwarfBytes(bytes_, head + 8 * slots_ + 4 * slot).number(4);
+      const uint64_t row = pi::DwarfBytes(bytes_, head + 8 * slots_ + 4 * slot).number(4);
       if (row == 0) return std::nullopt;
-      if (DwarfBytes(bytes_, head + 8 * slot).number(8) == id)
+      if (pi::DwarfBytes(bytes_, head + 8 * slot).number(8) == id)
         return row <= units_ ? std::optional(row) : std::nullopt;
     }
     return std::nullopt;
@@ -69,7 +69,7 @@ class PackageIndex {
   static constexpr uint64_t max_tries = 1024;  // valid tables have a third of the slots free
 
   uint64_t cell(uint64_t row, uint64_t column) const {
-    return DwarfBytes(bytes_, head + 12 * slots_ + 4 * (row * columns_ + column)).number(4);
+    return pi::DwarfBytes(bytes_, head + 12 * slots_ + 4 * (row * columns_ + column)).number(4);
   }
 
   std::string_view bytes_;

@@ -12,7 +12,8 @@ namespace {
 
 // Reads a value, or skips one that is longer than 8 bytes. An unknown form is an error: the size of
 // the value is not known.
-DwarfValue read_value(DwarfBytes& in, uint64_t form, int64_t constant, const DwarfFormat& format) {
+DwarfValue read_value(pi::DwarfBytes& in, uint64_t form, int64_t constant,
+                      const DwarfFormat& format) {
   // DW_FORM_indirect: the form is stored before the value. It must not be indirect again.
   if (form == DW_FORM_indirect) {
     form = in.leb128();
@@ -71,12 +72,12 @@ DwarfValue read_value(DwarfBytes& in, uint64_t form, int64_t constant, const Dwa
 std::optional<uint64_t> number_at(std::string_view table, uint64_t offset, uint64_t index,
                                   uint8_t size) {
   if (offset > table.size() || index >= (table.size() - offset) / size) return std::nullopt;
-  return DwarfBytes(table, offset + index * size).number(size);
+  return pi::DwarfBytes(table, offset + index * size).number(size);
 }
 
 // The header size of an offset table: its initial length field plus rest bytes.
 uint64_t head_size(std::string_view table, uint64_t rest) {
-  DwarfBytes in(table);
+  pi::DwarfBytes in(table);
   uint8_t offset_size = 4;
   in.length(offset_size);
   return in.at() + rest;
@@ -108,7 +109,7 @@ std::shared_ptr<const DwarfAbbreviations> DwarfUnits::abbreviations(uint64_t off
 
 std::optional<DwarfUnit> DwarfUnits::unit(uint64_t offset, uint64_t& next) {
   if (offset >= sections_.info.size() || work_.excess()) return std::nullopt;
-  DwarfBytes in(sections_.info, offset);
+  pi::DwarfBytes in(sections_.info, offset);
   DwarfUnit unit;
   unit.begin = offset;
   const uint64_t length = in.length(unit.format.offset_size);
@@ -175,7 +176,7 @@ const DwarfUnit* DwarfUnits::unit_containing(uint64_t offset) {
   if (last_ && last_->begin <= offset && offset < last_->end) return &*last_;
   if (begins_.empty()) {
     for (uint64_t at = 0; at < sections_.info.size();) {
-      DwarfBytes in(sections_.info, at);
+      pi::DwarfBytes in(sections_.info, at);
       uint8_t offset_size = 4;
       const uint64_t length = in.length(offset_size);
       if (!in.good()) break;
@@ -197,7 +198,7 @@ const DwarfUnit* DwarfUnits::unit_containing(uint64_t offset) {
 
 bool DwarfUnits::read(const DwarfUnit& unit, uint64_t offset, DwarfEntry& entry) const {
   if (offset < unit.begin || offset >= unit.end) return false;
-  DwarfBytes in(sections_.info.substr(0, unit.end), offset);
+  pi::DwarfBytes in(sections_.info.substr(0, unit.end), offset);
   entry.offset = offset;
   entry.known = 0;
   entry.tag = 0;
@@ -233,14 +234,14 @@ std::string_view DwarfUnits::text(const DwarfUnit& unit, const DwarfValue& value
 std::string_view DwarfUnits::find_text(const DwarfUnit& unit, const DwarfValue& value) const {
   switch (value.form) {
     case DW_FORM_string:
-      return dwarf_text(sections_.info, value.number);
+      return pi::dwarf_text(sections_.info, value.number);
     case DW_FORM_strp:
-      return dwarf_text(sections_.strings, value.number);
+      return pi::dwarf_text(sections_.strings, value.number);
     case DW_FORM_line_strp:
-      return dwarf_text(sections_.line_strings, value.number);
+      return pi::dwarf_text(sections_.line_strings, value.number);
     case DW_FORM_GNU_strp_alt:
     case DW_FORM_strp_sup:
-      return supplement_ ? dwarf_text(supplement_->sections_.strings, value.number)
+      return supplement_ ? pi::dwarf_text(supplement_->sections_.strings, value.number)
                          : std::string_view();
     case DW_FORM_strx:
     case DW_FORM_strx1:
@@ -250,7 +251,7 @@ std::string_view DwarfUnits::find_text(const DwarfUnit& unit, const DwarfValue& 
     case DW_FORM_GNU_str_index: {
       const auto offset = number_at(sections_.string_offsets, unit.string_offsets_base,
                                     value.number, unit.format.offset_size);
-      return offset ? dwarf_text(sections_.strings, *offset) : std::string_view();
+      return offset ? pi::dwarf_text(sections_.strings, *offset) : std::string_view();
     }
     default:
       return {};
@@ -308,7 +309,7 @@ DwarfRangeList::DwarfRangeList(const DwarfSections& sections, const DwarfUnit& u
   } else if (old && unit.kind == DwarfUnitKind::split) {
     offset += unit.ranges_base;
   }
-  in_ = DwarfBytes(section, offset);
+  in_ = pi::DwarfBytes(section, offset);
   first_ = in_.at();
 }
 
@@ -329,8 +330,8 @@ bool DwarfRangeList::next_pair(uint64_t& begin, uint64_t& end) {
     if (begin != base_mark) break;
     base_ = end;
   }
-  begin = dwarf_address(begin + base_, size);
-  end = dwarf_address(end + base_, size);
+  begin = pi::dwarf_address(begin + base_, size);
+  end = pi::dwarf_address(end + base_, size);
   return true;
 }
 
@@ -356,11 +357,11 @@ bool DwarfRangeList::next_coded(uint64_t& begin, uint64_t& end) {
         return in_.good();
       case DW_RLE_startx_length:
         begin = indexed();
-        end = dwarf_address(begin + in_.leb128(), size);
+        end = pi::dwarf_address(begin + in_.leb128(), size);
         return in_.good();
       case DW_RLE_offset_pair:
-        begin = dwarf_address(base_ + in_.leb128(), size);
-        end = dwarf_address(base_ + in_.leb128(), size);
+        begin = pi::dwarf_address(base_ + in_.leb128(), size);
+        end = pi::dwarf_address(base_ + in_.leb128(), size);
         return in_.good();
       case DW_RLE_start_end:
         begin = in_.number(size);
@@ -368,7 +369,7 @@ bool DwarfRangeList::next_coded(uint64_t& begin, uint64_t& end) {
         return in_.good();
       case DW_RLE_start_length:
         begin = in_.number(size);
-        end = dwarf_address(begin + in_.leb128(), size);
+        end = pi::dwarf_address(begin + in_.leb128(), size);
         return in_.good();
       default:
         return false;  // the end of the list, or an unknown kind of entry

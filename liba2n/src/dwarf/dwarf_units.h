@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "dwarf_abbreviations.h"
-#include "base/dwarf_bytes.h"
+#include "pi/dwarf_bytes.h"
 #include "dwarf_sections.h"
 #include "dwarf_work.h"
 
@@ -132,7 +132,7 @@ class DwarfRangeList {
   uint64_t indexed();
 
   const DwarfUnit& unit_;
-  DwarfBytes in_;
+  pi::DwarfBytes in_;
   uint64_t first_ = 0;
   uint64_t base_;
 };
@@ -149,7 +149,7 @@ void DwarfUnits::for_each_range(const DwarfUnit& unit, const DwarfEntry& entry, 
   const DwarfValue high = entry.get(DwarfAttribute::high_pc);
   if (!begin || !high) return;
   const auto end = address(unit, high);
-  use(*begin, end ? *end : dwarf_address(*begin + high.number, unit.format.address_size));
+  use(*begin, end ? *end : pi::dwarf_address(*begin + high.number, unit.format.address_size));
 }
 
 }  // namespace a2n

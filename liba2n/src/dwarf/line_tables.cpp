@@ -30,18 +30,18 @@ std::optional<LineTable> LineTable::read(const DwarfSections& sections, const Ow
 }
 
 bool LineTable::read_head(uint64_t offset, uint64_t max_bytes) {
-  DwarfBytes in(sections_.lines, offset);
+  pi::DwarfBytes in(sections_.lines, offset);
   const uint64_t length = in.length(offset_size_);
   if (!in.good() || length > in.left()) return false;
   const uint64_t end = in.at() + length;
   bytes_ = end - offset;
-  in = DwarfBytes(sections_.lines.substr(0, end), in.at());
+  in = pi::DwarfBytes(sections_.lines.substr(0, end), in.at());
   version_ = static_cast<uint16_t>(in.number(2));
   if (version_ < 2 || version_ > 5) return false;
   if (version_ == 5) in.skip(2);  // sizes of addresses and of segment numbers
   const uint64_t head = in.number(offset_size_);
   if (!in.good() || head > in.left()) return false;
-  program_ = DwarfBytes(sections_.lines.substr(0, end), in.at() + head);
+  program_ = pi::DwarfBytes(sections_.lines.substr(0, end), in.at() + head);
   smallest_instruction_ = static_cast<uint8_t>(in.number(1));
   if (version_ >= 4) in.skip(1);  // maximum_operations_per_instruction
   in.skip(1);                     // default_is_stmt
@@ -55,7 +55,7 @@ bool LineTable::read_head(uint64_t offset, uint64_t max_bytes) {
   return in.good();
 }
 
-void LineTable::read_old(DwarfBytes& in) {
+void LineTable::read_old(pi::DwarfBytes& in) {
   directories_.push_back({});  // directory 0 is the unit's own
   for (std::string_view name; in.good() && !(name = in.text()).empty();)
     directories_.push_back(name);
@@ -67,14 +67,14 @@ void LineTable::read_old(DwarfBytes& in) {
   }
 }
 
-bool LineTable::read_new(DwarfBytes& in, uint64_t max_bytes) {
+bool LineTable::read_new(pi::DwarfBytes& in, uint64_t max_bytes) {
   return read_list(in, max_bytes,
                    [this](const File& entry) { directories_.push_back(entry.name); }) &&
          read_list(in, max_bytes, [this](const File& entry) { files_.push_back(entry); });
 }
 
 template <class Use>
-bool LineTable::read_list(DwarfBytes& in, uint64_t max_bytes, Use use) {
+bool LineTable::read_list(pi::DwarfBytes& in, uint64_t max_bytes, Use use) {
   std::vector<std::pair<uint64_t, uint64_t>> columns(in.number(1));
   for (auto& [content, form] : columns) {
     content = in.leb128();
@@ -108,8 +108,8 @@ bool LineTable::read_list(DwarfBytes& in, uint64_t max_bytes, Use use) {
         const uint64_t value = in.number(*size);
         if (content == DW_LNCT_directory_index) entry.directory = value;
         if (content != DW_LNCT_path) continue;
-        if (form == DW_FORM_line_strp) entry.name = dwarf_text(sections_.line_strings, value);
-        if (form == DW_FORM_strp) entry.name = dwarf_text(sections_.strings, value);
+        if (form == DW_FORM_line_strp) entry.name = pi::dwarf_text(sections_.line_strings, value);
+        if (form == DW_FORM_strp) entry.name = pi::dwarf_text(sections_.strings, value);
         name_bytes_ += entry.name.size();
       }
     }
@@ -133,7 +133,8 @@ std::string LineTable::file(uint64_t number) const {
 }
 
 void LineTable::advance(State& state, uint64_t operations) const {
-  state.address = dwarf_address(state.address + smallest_instruction_ * operations, address_size_);
+  state.address =
+      pi::dwarf_address(state.address + smallest_instruction_ * operations, address_size_);
 }
 
 bool LineTable::extended(State& state) {
@@ -170,7 +171,7 @@ void LineTable::standard(uint64_t opcode, State& state) {
       advance(state, (255 - operands_.size() - 1) / line_range_);
       break;
     case DW_LNS_fixed_advance_pc:
-      state.address = dwarf_address(state.address + program_.number(2), address_size_);
+      state.address = pi::dwarf_address(state.address + program_.number(2), address_size_);
       break;
     default:
       for (uint8_t i = 0; i < operands_[opcode - 1]; ++i) program_.leb128();

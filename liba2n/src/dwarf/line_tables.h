@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/dwarf_bytes.h"
+#include "pi/dwarf_bytes.h"
 #include "dwarf_sections.h"
 
 namespace a2n {
@@ -64,10 +64,10 @@ class LineTable {
         address_size_(owner.address_size),
         program_(std::string_view()) {}
   bool read_head(uint64_t offset, uint64_t max_bytes);
-  void read_old(DwarfBytes& in);
-  bool read_new(DwarfBytes& in, uint64_t max_bytes);
+  void read_old(pi::DwarfBytes& in);
+  bool read_new(pi::DwarfBytes& in, uint64_t max_bytes);
   template <class Use>
-  bool read_list(DwarfBytes& in, uint64_t max_bytes, Use use);
+  bool read_list(pi::DwarfBytes& in, uint64_t max_bytes, Use use);
   void advance(State& state, uint64_t operations) const;
   // Executes an extended opcode; returns whether it ends the sequence.
   bool extended(State& state);
@@ -76,7 +76,7 @@ class LineTable {
   DwarfSections sections_;
   std::string_view unit_directory_;
   uint8_t address_size_;
-  DwarfBytes program_;
+  pi::DwarfBytes program_;
   uint64_t bytes_ = 0;       // size of the whole table
   uint64_t name_bytes_ = 0;  // size of the names read from other sections
   uint16_t version_ = 0;

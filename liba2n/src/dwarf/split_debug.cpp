@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/budgets.h"
-#include "base/dwarf_bytes.h"
+#include "pi/dwarf_bytes.h"
 #include "dwarf_package.h"
 #include "elf/debug_search.h"
 
@@ -186,7 +186,7 @@ void SplitDebug::open_packages() {
 
 std::unique_ptr<DebugPart> SplitDebug::supplement(const DwarfSections& sections) {
   if (sections.supplement.empty()) return nullptr;
-  const std::string_view name = dwarf_text(sections.supplement, 0);
+  const std::string_view name = pi::dwarf_text(sections.supplement, 0);
   const std::string_view id =
       sections.supplement.substr(std::min(name.size() + 1, sections.supplement.size()));
   if (name.empty() || id.empty() || id.size() > 64) return nullptr;

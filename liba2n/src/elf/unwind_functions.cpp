@@ -13,7 +13,8 @@
 #include <utility>
 
 #include "base/budgets.h"
-#include "base/dwarf_bytes.h"
+#include "pi/dwarf_bytes.h"
+#include "pi/dwarf_pointer.h"
 #include "base/last_at.h"
 #include "elf_dynamic.h"
 #include "elf_memory.h"
@@ -24,12 +25,6 @@ namespace {
 
 constexpr size_t max_program_headers = 4096;
 constexpr size_t max_header = 64;  // bytes of .eh_frame_hdr up to the address of the table
-
-// Pointer encodings (DW_EH_PE_*): the form in the low four bits, the base in the next three.
-constexpr uint8_t form_mask = 0x0f;
-constexpr uint8_t relation_mask = 0x70;
-constexpr uint8_t relative_to_field = 0x10;
-constexpr uint8_t indirect = 0x80;
 
 struct Table {
   std::string_view bytes;  // valid as long as the file
@@ -57,42 +52,6 @@ pi::Result<std::optional<Table>> table_of_section(const ElfFile& file, uint64_t 
   return std::optional<Table>();
 }
 
-// Reads a number of the given form; size: of an address.
-uint64_t read_form(DwarfBytes& in, uint8_t form, size_t size) {
-  switch (form & form_mask) {
-    case 0x00:
-      return in.number(size);
-    case 0x01:
-      return in.leb128();
-    case 0x02:
-      return in.number(2);
-    case 0x03:
-      return in.number(4);
-    case 0x04:
-    case 0x0c:
-      return in.number(8);
-    case 0x09:
-      return static_cast<uint64_t>(in.signed_leb128());
-    case 0x0a:
-      return static_cast<uint64_t>(static_cast<int16_t>(in.number(2)));
-    case 0x0b:
-      return static_cast<uint64_t>(static_cast<int32_t>(in.number(4)));
-    default:
-      return in.fail();
-  }
-}
-
-// Reads an address of the file; base: address of the first byte of in.
-uint64_t read_pointer(DwarfBytes& in, uint8_t encoding, size_t size, uint64_t base) {
-  const uint8_t relation = encoding & relation_mask;
-  if ((encoding & indirect) != 0 || (relation != 0 && relation != relative_to_field))
-    return in.fail();
-  const uint64_t field = base + in.at();
-  const uint64_t value = read_form(in, encoding, size);
-  return dwarf_address(relation == relative_to_field ? value + field : value,
-                       static_cast<uint8_t>(size));
-}
-
 size_t address_size(const ElfFile& file) {
   return file.layout().is_64 ? 8 : 4;
 }
@@ -105,14 +64,14 @@ std::optional<Table> table_of_segment(const ElfFile& file, uint64_t limit) {
     GElf_Phdr header;
     if (!gelf_getphdr(file.elf(), static_cast<int>(i), &header)) break;
     if (header.p_type != PT_GNU_EH_FRAME || header.p_offset > INT64_MAX) continue;
-    DwarfBytes in(bytes_of(with_memory([&] {
+    pi::DwarfBytes in(bytes_of(with_memory([&] {
       return elf_getdata_rawchunk(file.elf(), static_cast<int64_t>(header.p_offset),
                                   std::min<uint64_t>(header.p_filesz, max_header), ELF_T_BYTE);
     })));
     if (in.number(1) != 1) return std::nullopt;
     const auto encoding = static_cast<uint8_t>(in.number(1));
     in.skip(2);
-    const uint64_t address = read_pointer(in, encoding, address_size(file), header.p_vaddr);
+    const uint64_t address = pi::read_pointer(in, encoding, address_size(file), header.p_vaddr);
     const auto range = in.good() ? file_range(file.layout(), address) : std::nullopt;
     if (!range || range->offset >= file.size()) return std::nullopt;
     const uint64_t size = std::min({range->bytes, file.size() - range->offset, limit});
@@ -131,12 +90,12 @@ class Reader {
 
   std::vector<FunctionRange> read() {
     for (uint64_t at = 0; at < table_.bytes.size();) {
-      DwarfBytes head(table_.bytes, at);
+      pi::DwarfBytes head(table_.bytes, at);
       const uint64_t length = head.number(4);
       // No compiler writes 64-bit lengths into this table.
       if (length > head.left() || (length == 0 && !table_.may_have_gaps)) break;
       const uint64_t end = head.at() + length;
-      if (length != 0) read_entry(at, DwarfBytes(table_.bytes.substr(0, end), head.at()));
+      if (length != 0) read_entry(at, pi::DwarfBytes(table_.bytes.substr(0, end), head.at()));
       at = end;
     }
     return std::move(functions_);
@@ -149,7 +108,7 @@ class Reader {
     uint8_t encoding;
   };
 
-  void read_entry(uint64_t at, DwarfBytes in) {
+  void read_entry(uint64_t at, pi::DwarfBytes in) {
     const uint64_t field = in.at();
     const uint64_t distance = in.number(4);
     if (!in.good()) return;
@@ -159,9 +118,9 @@ class Reader {
     }
     const Common* common = distance <= field ? find_common(field - distance) : nullptr;
     if (!common) return;
-    const uint64_t start = read_pointer(in, common->encoding, size_, table_.address);
-    const uint64_t size =
-        dwarf_address(read_form(in, common->encoding, size_), static_cast<uint8_t>(size_));
+    const uint64_t start = pi::read_pointer(in, common->encoding, size_, table_.address);
+    const uint64_t size = pi::dwarf_address(pi::read_pointer_form(in, common->encoding, size_),
+                                            static_cast<uint8_t>(size_));
     if (in.good() && size != 0)
       functions_.push_back({start, static_cast<uint32_t>(std::min<uint64_t>(size, UINT32_MAX))});
   }
@@ -172,7 +131,7 @@ class Reader {
   }
 
   // Reads the encoding of addresses; nothing if it is not known.
-  std::optional<uint8_t> read_common(DwarfBytes& in) const {
+  std::optional<uint8_t> read_common(pi::DwarfBytes& in) const {
     const uint64_t version = in.number(1);
     const std::string_view augmentation = in.text();
     if (version == 4) in.skip(2);  // sizes of an address and of a segment
@@ -189,7 +148,7 @@ class Reader {
     return find_encoding(in, augmentation.substr(1));
   }
 
-  std::optional<uint8_t> find_encoding(DwarfBytes& in, std::string_view letters) const {
+  std::optional<uint8_t> find_encoding(pi::DwarfBytes& in, std::string_view letters) const {
     for (const char letter : letters) {
       if (letter == 'R') {
         const auto encoding = static_cast<uint8_t>(in.number(1));
@@ -199,7 +158,7 @@ class Reader {
         in.skip(1);
       } else if (letter == 'P') {
         const auto encoding = static_cast<uint8_t>(in.number(1));
-        read_form(in, encoding, size_);
+        pi::read_pointer_form(in, encoding, size_);
       } else if (letter != 'S' && letter != 'B') {
         return std::nullopt;
       }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A cursor that reads DWARF numbers and strings from bytes that may be damaged.
-#ifndef A2N_DWARF_BYTES_H
-#define A2N_DWARF_BYTES_H
+#ifndef PI_DWARF_BYTES_H
+#define PI_DWARF_BYTES_H
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 
-namespace a2n {
+namespace pi {
 
 // The first read beyond the end makes good() false; later reads return 0 or an empty string.
 // Numbers are little-endian.
@@ -93,6 +93,6 @@ inline std::string_view dwarf_text(std::string_view strings, uint64_t offset) {
   return offset < strings.size() ? DwarfBytes(strings, offset).text() : std::string_view();
 }
 
-}  // namespace a2n
+}  // namespace pi
 
-#endif  // A2N_DWARF_BYTES_H
+#endif  // PI_DWARF_BYTES_H

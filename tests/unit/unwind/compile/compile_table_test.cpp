@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// Tables of hand-written call frame information, some of which no compiler writes.
+#include "compile/compile_table.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "cfi_file.h"
+#include "tables.h"
+
+namespace {
+
+using unwind::CfaKind;
+using unwind::SaveKind;
+using unwind_test::cfi;
+using unwind_test::CfiSection;
+using unwind_test::file_with;
+using unwind_test::owned;
+using unwind_test::OwnedTable;
+using unwind_test::usual_start;
+
+constexpr uint64_t code = ElfBuilder::code_address;
+
+OwnedTable compile(const std::vector<std::byte>& file) {
+  auto bytes = unwind::compile_table(file);
+  EXPECT_TRUE(bytes);
+  return bytes ? owned(std::move(*bytes)) : OwnedTable();
+}
+
+OwnedTable compile_one(const std::string& instructions, const std::string& start = usual_start()) {
+  return compile(file_with(CfiSection(true, start).function(code, 0x40, instructions)));
+}
+
+int32_t offset_at(const OwnedTable& table, uint64_t place) {
+  const auto& cfa = *table.table.find(code + place).cfa;
+  return cfa.kind == CfaKind::offset ? cfa.offset : -static_cast<int32_t>(cfa.kind);
+}
+
+constexpr auto unsupported = -static_cast<int32_t>(CfaKind::unsupported);
+
+TEST(UnwindCompile, ARowBeginsWhereARuleChanges) {
+  const auto table =
+      compile_one(cfi({DW_CFA_advance_loc + 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset + 6, 2,
+                       DW_CFA_advance_loc + 3, DW_CFA_def_cfa_register, 6}));
+  EXPECT_EQ(offset_at(table, 0), 8);
+  EXPECT_EQ(offset_at(table, 1), 16);
+  EXPECT_EQ(table.table.find(code + 1).cfa->base, 7);
+  EXPECT_EQ(table.table.find(code + 4).cfa->base, 6);
+  const auto saves = table.table.find(code + 4).saves;
+  ASSERT_EQ(saves.size(), 2u);
+  EXPECT_EQ(saves[0].reg, 6);
+  EXPECT_EQ(saves[0].offset, -16);
+  EXPECT_EQ(saves[1].reg, 16);
+  EXPECT_EQ(offset_at(table, 0x40), 0);
+}
+
+TEST(UnwindCompile, RememberedAndInitialRulesReturn) {
+  const auto table =
+      compile_one(cfi({DW_CFA_offset + 3, 2, DW_CFA_def_cfa_offset, 16, DW_CFA_advance_loc + 1,
+                       DW_CFA_remember_state, DW_CFA_def_cfa_offset, 8, DW_CFA_restore + 3,
+                       DW_CFA_advance_loc + 1, DW_CFA_restore_state}));
+  EXPECT_EQ(table.table.find(code).saves.size(), 2u);
+  EXPECT_EQ(offset_at(table, 1), 8);
+  EXPECT_EQ(table.table.find(code + 1).saves.size(), 1u);
+  EXPECT_EQ(offset_at(table, 2), 16);
+  EXPECT_EQ(table.table.find(code + 2).saves.size(), 2u);
+}
+
+TEST(UnwindCompile, AnUndefinedReturnAddressIsTheEndOfTheStack) {
+  const auto table =
+      compile_one(cfi({DW_CFA_undefined, 16, DW_CFA_advance_loc + 1, DW_CFA_restore + 16}));
+  EXPECT_EQ(table.table.find(code).cfa->kind, CfaKind::end);
+  EXPECT_EQ(offset_at(table, 1), 8);
+}
+
+TEST(UnwindCompile, AReturnAddressWithoutARuleIsNotSupported) {
+  const auto table = compile_one("", cfi({DW_CFA_def_cfa, 7, 8}));
+  EXPECT_EQ(offset_at(table, 0), unsupported);
+  EXPECT_EQ(table.table.header().unsupported, 1u);
+}
+
+TEST(UnwindCompile, WhatIsNotSupportedEndsWithItsFunction) {
+  const CfiSection section =
+      CfiSection(true)
+          .function(code, 0x10,
+                    cfi({DW_CFA_advance_loc + 4, DW_CFA_def_cfa_expression, 1, DW_OP_lit0,
+                         DW_CFA_advance_loc + 4, DW_CFA_def_cfa, 7, 24, DW_CFA_advance_loc + 4,
+                         DW_CFA_low_user}))
+          .function(code + 0x10, 0x10);
+  const auto table = compile(file_with(section));
+  EXPECT_EQ(offset_at(table, 0), 8);
+  EXPECT_EQ(offset_at(table, 4), unsupported);
+  EXPECT_EQ(offset_at(table, 8), 24);
+  EXPECT_EQ(offset_at(table, 12), unsupported);
+  EXPECT_EQ(offset_at(table, 0x10), 8);
+  EXPECT_EQ(table.table.header().unsupported, 2u);
+}
+
+TEST(UnwindCompile, ARegisterWithAnUnknownExpressionIsLostAloneUnlessItIsTheReturnAddress) {
+  const auto other = compile_one(cfi({DW_CFA_expression, 3, 1, DW_OP_lit0}));
+  EXPECT_EQ(offset_at(other, 0), 8);
+  EXPECT_EQ(other.table.find(code).saves[0].kind, SaveKind::lost);
+  const auto caller = compile_one(cfi({DW_CFA_expression, 16, 1, DW_OP_lit0}));
+  EXPECT_EQ(offset_at(caller, 0), unsupported);
+}
+
+TEST(UnwindCompile, RegistersAreSavedInOtherRegistersAndAtThem) {
+  const auto table =
+      compile_one(cfi({DW_CFA_register, 16, 14, DW_CFA_expression, 12, 2, DW_OP_breg6, 0x70,
+                       DW_CFA_val_offset, 13, 2, DW_CFA_offset + 40, 3}));
+  const auto saves = table.table.find(code).saves;
+  ASSERT_EQ(saves.size(), 3u);
+  EXPECT_EQ(saves[0].kind, SaveKind::at_base);
+  EXPECT_EQ(saves[0].base, 6);
+  EXPECT_EQ(saves[0].offset, -16);
+  EXPECT_EQ(saves[1].kind, SaveKind::cfa);
+  EXPECT_EQ(saves[1].offset, -16);
+  EXPECT_EQ(saves[2].kind, SaveKind::in_base);
+  EXPECT_EQ(saves[2].base, 14);
+}
+
+TEST(UnwindCompile, AugmentationsTellTheEncodingAndSignalFrames) {
+  // Relative to the field, four bytes; the section's address is 0x10000.
+  CfiSection section(true, usual_start(), "zRS", cfi({DW_EH_PE_pcrel | DW_EH_PE_sdata4}));
+  const auto field = static_cast<uint64_t>(section.bytes().size()) + 8;
+  std::string bytes = section.bytes();
+  std::string body = ElfBuilder::raw(static_cast<uint32_t>(bytes.size() + 4));
+  body += ElfBuilder::raw(static_cast<int32_t>(code - 0x10000 - field)) +
+          ElfBuilder::raw(uint32_t{0x20}) + '\0' + std::string(3, DW_CFA_nop);
+  bytes += ElfBuilder::raw(static_cast<uint32_t>(body.size())) + body;
+  const auto table = compile(file_with(bytes, ".eh_frame"));
+  const auto found = table.table.find(code);
+  EXPECT_EQ(found.cfa->kind, CfaKind::offset);
+  EXPECT_EQ(found.cfa->flags, unwind::rule_signal);
+  EXPECT_EQ(table.table.find(code + 0x20).cfa->kind, CfaKind::none);
+}
+
+TEST(UnwindCompile, DebugFrameIsUsedWhereEhFrameIsMissing) {
+  const CfiSection section = CfiSection(false).function(code, 0x10);
+  EXPECT_EQ(offset_at(compile(file_with(section.bytes(), ".debug_frame")), 0), 8);
+  EXPECT_FALSE(unwind::compile_table(file_with(section.bytes(), ".debug_info")));
+}
+
+TEST(UnwindCompile, EntriesThatCannotBeReadAreCounted) {
+  const std::string good = CfiSection(true).function(code, 0x10).bytes();
+  // A function whose CIE is beyond the section, and one that ends before its address.
+  std::string bad = good;
+  bad.replace(bad.size() - 20 - 4, 4, ElfBuilder::raw(uint32_t{0x7fffffff}));
+  const auto table = compile(file_with(bad, ".eh_frame"));
+  EXPECT_EQ(table.table.header().invalid, 1u);
+  EXPECT_EQ(table.table.rows(), 0u);
+}
+
+TEST(UnwindCompile, OtherFilesAreRefused) {
+  EXPECT_FALSE(unwind::compile_table({}));
+  EXPECT_FALSE(unwind::compile_table(unwind_test::as_bytes("#!/bin/sh\n")));
+  auto file = file_with(CfiSection(true).function(code, 0x10));
+  file[EI_CLASS] = std::byte{ELFCLASS32};
+  EXPECT_FALSE(unwind::compile_table(file));
+}
+
+TEST(UnwindCompile, DamagedFilesGiveTablesThatAreInBoundsOrNone) {
+  const auto good = file_with(
+      CfiSection(true, usual_start(), "zR", cfi({DW_EH_PE_absptr}))
+          .function(code, 0x40, cfi({DW_CFA_advance_loc + 1, DW_CFA_def_cfa_offset, 16}))
+          .function(code + 0x40, 0x10, cfi({DW_CFA_remember_state, DW_CFA_restore_state})));
+  std::mt19937 random(3);
+  for (int i = 0; i < 3000; ++i) {
+    auto file = good;
+    for (int change = 0; change < 3; ++change)
+      file[random() % file.size()] = static_cast<std::byte>(random());
+    const auto bytes = unwind::compile_table(file);
+    ASSERT_TRUE(!bytes || unwind::Table::check(*bytes)) << i;
+  }
+}
+
+}  // namespace

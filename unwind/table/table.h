@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Reads the unwind table of one file, whose bytes are untrusted until check() has accepted them.
+#ifndef UNWIND_TABLE_H
+#define UNWIND_TABLE_H
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "rule.h"
+
+namespace unwind {
+
+// The bytes of a table: this, then the rows, the rules (Cfa) and the register rules (Save).
+struct TableHeader {
+  uint64_t magic;
+  uint64_t base;  // offset in the file from which rows count
+  uint32_t rows;
+  uint32_t rules;
+  uint32_t saves;
+  // Parts of the file's information that are missing in the table.
+  uint32_t invalid;      // entries that could not be read
+  uint32_t unsupported;  // rows whose rule is not supported
+  uint32_t reserved;
+};
+static_assert(sizeof(TableHeader) == 40);
+inline constexpr uint64_t table_magic = 0x31656c6261546e55;  // "UnTable1"
+
+// The rule holds from this address up to that of the next row; the last row has no end.
+struct Row {
+  uint32_t address;  // from TableHeader::base
+  uint32_t rule;
+};
+static_assert(sizeof(Row) == 8);
+
+// Does not own its bytes.
+class Table {
+ public:
+  Table() = default;
+  // Nothing unless every number is in bounds and the rows are in order. bytes must be aligned to 8.
+  static std::optional<Table> check(std::span<const std::byte> bytes);
+
+  struct Found {
+    const Cfa* cfa;  // never null
+    std::span<const Save> saves;
+  };
+  // address: an offset in the file.
+  Found find(uint64_t address) const;
+
+  size_t rows() const { return rows_.size(); }
+  const TableHeader& header() const { return header_; }
+  uint64_t row_address(size_t row) const { return header_.base + rows_[row].address; }
+
+ private:
+  TableHeader header_{};
+  std::span<const Row> rows_;
+  std::span<const Cfa> rules_;
+  std::span<const Save> saves_;
+};
+
+}  // namespace unwind
+
+#endif  // UNWIND_TABLE_H
