@@ -6,6 +6,7 @@
 #ifndef PI_DECODE_H
 #define PI_DECODE_H
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -106,9 +107,14 @@ class StackView {
   }
 
   bool exists() const { return exists_; }
-  uint32_t flags() const { return word_ & ~0xffffu; }  // PITRACE_STACK_*
+  uint32_t flags() const { return word_ & 0x00ff0000; }  // PITRACE_STACK_*
   uint32_t kernel_frames() const { return PITRACE_STACK_KERNEL_FRAMES(word_); }
   uint32_t user_frames() const { return PITRACE_STACK_USER_FRAMES(word_); }
+  // Of these, the innermost ones, which unwind tables have found.
+  uint32_t table_frames() const {
+    if ((word_ & PITRACE_STACK_USER_TABLES) == 0) return 0;
+    return std::min<uint32_t>(PITRACE_STACK_TABLE_FRAMES(word_), user_frames());
+  }
   // The return address of that frame, which must be below kernel_frames() + user_frames().
   uint64_t frame(uint32_t index) const { return record_->long_at(first_ + 2 * index); }
 

@@ -104,6 +104,14 @@ struct pitrace_record {
 #define PITRACE_STACK_USER_BROKEN   0x00020000 /* invalid frame pointer */
 #define PITRACE_STACK_KERNEL_CUT    0x00040000 /* deeper than requested */
 #define PITRACE_STACK_USER_CUT	    0x00080000
+/* User frames that were found by unwind tables, which perf's recorder may use instead of frame
+ * pointers: as many as _TABLE_FRAMES() says, the innermost ones. Further ones are found by frame
+ * pointers. A frame of code that a signal has interrupted points behind the first byte of its
+ * instruction.
+ */
+#define PITRACE_STACK_USER_TABLES   0x00100000
+#define PITRACE_STACK_USER_WHOLE    0x00200000 /* and the tables say that the last one has no caller */
+#define PITRACE_STACK_TABLE_FRAMES(word) ((word) >> 24)
 #define PITRACE_STACK_DEPTH_MAX	    127	       /* frames, of the kernel and of the user each */
 #define PITRACE_STACK_DEPTH_DEFAULT 64
 

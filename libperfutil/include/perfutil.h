@@ -5,6 +5,7 @@
  *   perfutil/errors.h      return codes, and the sentence of the last error
  *   perfutil/machine.h     versions, clock and processors
  *   perfutil/trace.h       set up, start, stop and write a trace; its status
+ *   perfutil/stacks.h      user stacks that the application unwinds
  *   perfutil/hooks.h       user hooks: records that an application writes
  *   perfutil/itrace.h      ITrace: every branch of traced threads
  *   perfutil/events.h      names and numbers of the events that are sampled and counted
@@ -66,6 +67,7 @@
 #include <perfutil/errors.h>
 #include <perfutil/machine.h>
 #include <perfutil/trace.h>
+#include <perfutil/stacks.h>
 #include <perfutil/hooks.h>
 #include <perfutil/itrace.h>
 #include <perfutil/events.h>

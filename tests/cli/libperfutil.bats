@@ -24,7 +24,7 @@ setup() {
 
 @test "each header compiles alone as C11 and as C++20 without a warning" {
     headers+=("$include"/perfutil.h "$SOURCE_DIR"/include/pitrace/{abi,ptt_data}.h)
-    [ "${#headers[@]}" -eq 14 ]
+    [ "${#headers[@]}" -eq 15 ]
     for header in "${headers[@]}"; do
         echo "#include \"$header\"" | tee alone.c >alone.cpp
         "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror "${include_options[@]}" -fsyntax-only alone.c

@@ -101,4 +101,15 @@ struct pi_ptt_state {
 
 int PttGetState(struct pi_ptt_state* state);
 
+/* As it is now: it has not grown yet. */
+struct pi_stack_resolver {
+  size_t size;
+  void* context;
+  void (*begin)(void* context);
+  void (*change)(void* context, const void* change);
+  int (*resolve)(void* context, const void* copy, int last, uint64_t* addresses, uint32_t space,
+                 void* frames);
+  const char* (*note)(void* context, unsigned int index);
+};
+
 #endif /* EARLIER_PERFUTIL_H */

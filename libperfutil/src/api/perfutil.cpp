@@ -152,6 +152,15 @@ int TraceSetStacks(int which, int depth) {
   return call([=](Trace& trace) { return trace.set_stacks(which, depth); });
 }
 
+int PiSetStackResolver(const pi_stack_resolver* resolver, uint32_t bytes) {
+  return call([=](Trace& trace) -> Status {
+    if (resolver == nullptr) return trace.set_stack_resolver({});
+    const auto known = pi::perfutil::take_struct(resolver, "pi_stack_resolver");
+    if (!known) return known.error();
+    return trace.set_stack_resolver({*known, bytes});
+  });
+}
+
 int TraceOn(void) {
   return call([](Trace& trace) { return trace.on(); });
 }

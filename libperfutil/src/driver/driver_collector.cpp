@@ -199,6 +199,12 @@ Status DriverCollector::set_event(const TickEvent& event) {
   return {};
 }
 
+Status DriverCollector::set_stack_resolver(const StackCopies& copies) {
+  if (copies.bytes == 0) return {};
+  return Error{PU_ERROR_NOT_SUPPORTED,
+               "With the pitrace module, user stacks follow frame pointers: it copies no stacks."};
+}
+
 Status DriverCollector::set_stacks(const StackChoice& stacks) {
   pitrace_stacks request{stacks.which, stacks.depth};
   const int error = device_->control(PITRACE_IOC_STACKS, &request);

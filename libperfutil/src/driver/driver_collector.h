@@ -30,6 +30,7 @@ class DriverCollector final : public Collector {
   Status set_rate(uint32_t rate) override;
   Status set_event(const TickEvent& event) override;
   Status set_stacks(const StackChoice& stacks) override;
+  Status set_stack_resolver(const StackCopies& copies) override;
   Status on() override;
   Status off() override;
   Result<CollectorStatus> status() override;

@@ -16,6 +16,7 @@
 #include "event_refusal.h"
 #include "perfutil.h"
 #include "system/text.h"
+#include "user_registers_x86.h"
 
 namespace pi::perfutil {
 Error too_many_open_files() {
@@ -41,6 +42,11 @@ perf_event_attr common_attr(const EventFeatures& features, bool inherit) {
   return attr;
 }
 
+// The ring of ticks can be larger, for ticks with copies of stacks.
+size_t side_band_ring_bytes(size_t ring_bytes) {
+  return std::min(ring_bytes, EventFeatures{}.ring_bytes);
+}
+
 // An event that counts nothing, for the records that are not samples: excluding the kernel loses
 // nothing and needs no permission for it.
 perf_event_attr dummy_attr(const EventFeatures& features, bool inherit) {
@@ -49,6 +55,7 @@ perf_event_attr dummy_attr(const EventFeatures& features, bool inherit) {
   attr.sample_period = 1;
   attr.sample_type = side_band_sample_type;
   attr.exclude_kernel = 1;
+  attr.wakeup_watermark = static_cast<uint32_t>(side_band_ring_bytes(features.ring_bytes) / 4);
   return attr;
 }
 
@@ -110,7 +117,7 @@ PerfRing map_shared_ring(const std::vector<ProcessFd>& fds, size_t bytes) {
 }
 
 bool map_rings(CpuEvents& events, size_t bytes) {
-  events.side_band = map_shared_ring(events.side_band_fds, bytes);
+  events.side_band = map_shared_ring(events.side_band_fds, side_band_ring_bytes(bytes));
   if (!events.side_band) return false;
   events.ticks = map_shared_ring(events.tick_fds, bytes);
   return static_cast<bool>(events.ticks);
@@ -137,6 +144,13 @@ void ask_for_stacks(perf_event_attr& attr, const EventFeatures& features, const 
   attr.exclude_callchain_kernel =
       !features.kernel || (plan.stacks.which & PITRACE_STACKS_KERNEL) == 0;
   attr.exclude_callchain_user = (plan.stacks.which & PITRACE_STACKS_USER) == 0;
+}
+
+void ask_for_copies(perf_event_attr& attr, const SamplePlan& plan) {
+  if (plan.stack_bytes == 0 || (plan.stacks.which & PITRACE_STACKS_USER) == 0) return;
+  attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+  attr.sample_regs_user = user_register_mask;
+  attr.sample_stack_user = plan.stack_bytes;
 }
 
 // As map_shared_ring(), for events that are opened later.
@@ -174,6 +188,7 @@ perf_event_attr tick_attr(const EventFeatures& features, bool inherit, const Sam
   attr.sample_type = tick_sample_type;
   attr.exclude_kernel = !features.kernel;
   ask_for_stacks(attr, features, plan);
+  ask_for_copies(attr, plan);
   if (tick.is_time()) return attr;
   attr.type = tick.type;
   attr.config = tick.config;

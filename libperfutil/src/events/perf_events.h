@@ -30,7 +30,8 @@ constexpr size_t min_ring_bytes = 32 << 10;
 struct SamplePlan {
   TickEvent tick;  // its period in nanoseconds, if it is time
   StackChoice stacks;
-  uint32_t max_frames = 0;  // maximum of frames in a chain, kernel and user together
+  uint32_t max_frames = 0;   // maximum of frames in a chain, kernel and user together
+  uint32_t stack_bytes = 0;  // that ticks copy of user stacks, with the registers; 0: none
 };
 
 // Fields at the end of every record that is not a sample, and fields of samples. The identifier

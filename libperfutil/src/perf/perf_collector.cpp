@@ -149,6 +149,12 @@ Status PerfCollector::set_stacks(const StackChoice& stacks) {
   return {};
 }
 
+Status PerfCollector::set_stack_resolver(const StackCopies& copies) {
+  std::lock_guard lock(mutex_);
+  unwinding_.set(copies);
+  return {};
+}
+
 std::vector<std::string> PerfCollector::cannot_see() {
   std::lock_guard lock(mutex_);
   auto list = perf_blind_spots(scope_, status_);
@@ -205,6 +211,7 @@ std::vector<std::string> PerfCollector::notes() {
   std::lock_guard lock(mutex_);
   auto notes = notes_;
   if (!hook_note_.empty()) notes.push_back(hook_note_);
+  for (auto& note : unwinding_.notes()) notes.push_back(std::move(note));
   if (auto note = itrace_.note(); !note.empty()) notes.push_back(std::move(note));
   if (hooks_ && hooks_->refused() != 0)
     notes.push_back(fmt::format("There was no memory for the user hooks of {}; they are missing.",

@@ -14,6 +14,7 @@
 #include "perf_convert.h"
 #include "perf_reader.h"
 #include "perf_scope.h"
+#include "stack_unwinding.h"
 #include "proc/proc_snapshot.h"
 #include "source/collector.h"
 #include "source/config.h"
@@ -36,6 +37,7 @@ class PerfCollector final : public Collector {
   Status set_rate(uint32_t rate) override;
   Status set_event(const TickEvent& event) override;
   Status set_stacks(const StackChoice& stacks) override;
+  Status set_stack_resolver(const StackCopies& copies) override;
   Status on() override;
   Status off() override;
   Result<CollectorStatus> status() override;
@@ -79,6 +81,11 @@ class PerfCollector final : public Collector {
   void settle_hooks();
   UserBuffer& trace_buffer_of(uint32_t cpu);
   void read_rings(CpuEvents& events);
+  // What a record of the side band says about a process's code.
+  void tell_resolver(std::span<const std::byte> record);
+  void tell_resolver(const ProcessFacts& facts, uint64_t time);
+  // Has stacks of ticks up to time until resolved; the time up to which all are.
+  uint64_t resolve_stacks(uint64_t until);
   void put_ticks(CpuEvents& events, uint64_t until);
   void put_in_order(uint64_t horizon, uint64_t ticks_until);
   uint64_t read_all();
@@ -104,6 +111,8 @@ class PerfCollector final : public Collector {
   IncompleteMaps incomplete_;
   ProcessFd section_event_;             // readable when a buffer holds a section
   std::map<uint32_t, HeldTicks> held_;  // by CPU; ticks that were read and not stored yet
+  StackUnwinding unwinding_;
+  bool unwound_ = false;  // since on(): ticks pass through it
   HookQueue hook_queue_;
   std::string hook_note_;  // why user hooks are not recorded, or empty
   PerfReader reader_;

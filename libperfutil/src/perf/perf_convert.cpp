@@ -147,6 +147,20 @@ void PerfConverter::convert_side_band(std::span<const std::byte> record, UserBuf
   if (!whole) mte.count_lost_by_source(1);
 }
 
+const size_t PerfConverter::chain_offset = tick::chain;
+
+bool PerfConverter::is_tick(std::span<const std::byte> record) const {
+  return header_of(record).type == PERF_RECORD_SAMPLE && record.size() >= tick::size &&
+         switch_stacks_.count(field<uint64_t>(record, tick::identifier)) == 0;
+}
+
+UnwoundTail PerfConverter::tail_of(std::span<const std::byte> record,
+                                   std::span<const std::byte> chain) const {
+  const size_t end = tick::chain + sizeof(uint64_t) + chain.size();
+  if (!unwound_ || record.size() < end + sizeof(UnwoundTail)) return {};
+  return field<UnwoundTail>(record, end);
+}
+
 bool PerfConverter::sample(std::span<const std::byte> record, UserBuffer& trace) {
   if (record.size() < tick::size) return false;
   const auto chain = PerfStack::entries_of(record.subspan(tick::chain), stacks_.which != 0);
@@ -163,7 +177,8 @@ bool PerfConverter::sample(std::span<const std::byte> record, UserBuffer& trace)
   const auto mode = header_of(record).misc & PERF_RECORD_MISC_CPUMODE_MASK;
   const bool user = mode == PERF_RECORD_MISC_USER;
   stack_.read(*chain, stacks_, max_frames_,
-              user ? PerfStack::Leaf::in_user : PerfStack::Leaf::in_kernel);
+              user ? PerfStack::Leaf::in_user : PerfStack::Leaf::in_kernel,
+              tail_of(record, *chain));
   trace.put_tprof(field<uint64_t>(record, tick::time), user, field<uint32_t>(record, tick::pid),
                   tid, field<uint64_t>(record, tick::ip), stack_.stack());
   return true;
@@ -300,6 +315,38 @@ bool PerfConverter::exit(std::span<const std::byte> record, UserBuffer& mte) {
   if (pid == tid) pending_names_.erase(pid);
   if (pid == tid) mte.put_ints(time_of(record), PITRACE_MAJOR_MTE, PITRACE_MTE_KILL, {pid});
   return true;
+}
+
+std::optional<pi_process_change> PerfConverter::process_change(std::span<const std::byte> record,
+                                                               std::string& path) {
+  const perf_event_header header = header_of(record);
+  pi_process_change change{};
+  if (header.type == PERF_RECORD_MMAP2 && has_room(record, map::name - header_bytes) &&
+      (field<uint32_t>(record, map::protection) & PROT_EXEC) != 0) {
+    change.kind = PI_PROCESS_MAPPED;
+    change.pid = field<uint32_t>(record, map::pid);
+    change.address = field<uint64_t>(record, map::address);
+    change.bytes = field<uint64_t>(record, map::length);
+    change.offset = field<uint64_t>(record, map::page_offset);
+    change.inode = field<uint64_t>(record, map::inode);
+    path = text_at(record, map::name);
+  } else if (header.type == PERF_RECORD_COMM && (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0 &&
+             has_room(record, task::comm_name - header_bytes)) {
+    change.kind = PI_PROCESS_EXECUTED;
+    change.pid = field<uint32_t>(record, task::pid);
+  } else if ((header.type == PERF_RECORD_FORK || header.type == PERF_RECORD_EXIT) &&
+             has_room(record, task::fixed)) {
+    const bool ends = header.type == PERF_RECORD_EXIT;
+    change.kind = ends ? PI_PROCESS_ENDED : PI_PROCESS_FORKED;
+    change.pid = field<uint32_t>(record, task::pid);
+    change.parent = field<uint32_t>(record, task::parent);
+    const uint32_t tid = field<uint32_t>(record, task::tid);
+    if (ends ? change.pid != tid : change.pid == change.parent) return std::nullopt;
+  } else {
+    return std::nullopt;
+  }
+  change.time = time_of(record);
+  return change;
 }
 
 }  // namespace pi::perfutil

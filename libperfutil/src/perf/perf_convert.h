@@ -6,6 +6,7 @@
 #include <bitset>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -31,6 +32,8 @@ class PerfConverter {
     stacks_ = stacks;
     max_frames_ = max_frames;
   }
+  // Ticks come from StackUnwinding, each with an UnwoundTail.
+  void set_unwound(bool unwound) { unwound_ = unwound; }
   // Samples of the event with this identifier have the stack of a thread at its switch-out; they
   // are no ticks.
   void add_switch_stacks(uint64_t identifier) { switch_stacks_.insert(identifier); }
@@ -39,6 +42,14 @@ class PerfConverter {
   // that is too short for its kind is counted as lost by the source.
   void convert_tick(std::span<const std::byte> record, UserBuffer& trace);
   void convert_side_band(std::span<const std::byte> record, UserBuffer& mte);
+
+  // Whether a record from the ring of ticks is a tick, not a sample of a switch.
+  bool is_tick(std::span<const std::byte> record) const;
+  // Offset of the call chain in a tick.
+  static const size_t chain_offset;
+  // What a record of the side band says about executable memory; its path is in path.
+  static std::optional<pi_process_change> process_change(std::span<const std::byte> record,
+                                                         std::string& path);
 
   // The time of a record from the ring of ticks; 0 for one that is not converted.
   static uint64_t tick_time(std::span<const std::byte> record);
@@ -51,6 +62,7 @@ class PerfConverter {
  private:
   void count_lost(std::span<const std::byte> record, UserBuffer& buffer, size_t offset);
   bool sample(std::span<const std::byte> record, UserBuffer& trace);
+  UnwoundTail tail_of(std::span<const std::byte> record, std::span<const std::byte> chain) const;
   bool context_switch(std::span<const std::byte> record, UserBuffer& trace);
   bool mmap2(std::span<const std::byte> record, UserBuffer& mte);
   bool comm(std::span<const std::byte> record, UserBuffer& mte);
@@ -71,6 +83,7 @@ class PerfConverter {
   bool anonymous_;
   StackChoice stacks_;
   uint32_t max_frames_ = 0;
+  bool unwound_ = false;
   PerfStack stack_;                                     // of the current tick
   std::set<uint64_t> switch_stacks_;                    // identifiers of events
   std::map<const UserBuffer*, SwitchOut> switch_outs_;  // by CPU, identified by its trace buffer

@@ -5,6 +5,7 @@
 
 #include <sys/eventfd.h>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -19,15 +20,40 @@ void PerfCollector::read_rings(CpuEvents& events) {
   UserBuffer& mte = buffers_.at(events.cpu, PITRACE_BUFFER_MTE);
   HeldTicks& held = held_[events.cpu];
   bool sane = events.side_band.drain([&](std::span<const std::byte> record) {
+    tell_resolver(record);
     converter_.convert_side_band(record, mte);
     events.side_band_lost += converter_.lost_in_last();
   });
   sane &= events.ticks.drain([&](std::span<const std::byte> record) {
-    held.hold(PerfConverter::tick_time(record), record);
+    const uint64_t time = PerfConverter::tick_time(record);
+    if (unwound_)
+      unwinding_.hold(events.cpu, time, record,
+                      converter_.is_tick(record) ? PerfConverter::chain_offset : 0);
+    else
+      held.hold(time, record);
   });
   if (!sane)
     notes_.push_back(fmt::format(
         "A perf ring of CPU {} was damaged; some of its records are missing.", events.cpu));
+}
+
+void PerfCollector::tell_resolver(std::span<const std::byte> record) {
+  if (!unwound_) return;
+  std::string path;
+  auto change = PerfConverter::process_change(record, path);
+  if (!change) return;
+  change->path = path.c_str();
+  unwinding_.change(*change);
+}
+
+uint64_t PerfCollector::resolve_stacks(uint64_t until) {
+  if (!unwound_) return until;
+  const uint64_t waits =
+      unwinding_.advance(until, until == UINT64_MAX,
+                         [this](uint32_t cpu, uint64_t time, std::span<const std::byte> record) {
+                           held_[cpu].hold(time, record);
+                         });
+  return waits == UINT64_MAX ? until : waits - 1;
 }
 
 void PerfCollector::put_ticks(CpuEvents& events, uint64_t until) {
@@ -47,6 +73,8 @@ UserBuffer& PerfCollector::trace_buffer_of(uint32_t cpu) {
 // All records up to time horizon were read. A newer one may not be the oldest: newer hooks wait for
 // the next call, and so do ticks after ticks_until.
 void PerfCollector::put_in_order(uint64_t horizon, uint64_t ticks_until) {
+  ticks_until = resolve_stacks(ticks_until);
+  horizon = std::min(horizon, ticks_until);
   hook_queue_.deliver(
       horizon, [this](const FoundHook& hook, std::span<const std::byte> record, uint64_t& time) {
         if (const auto events = events_.find(hook.cpu); events != events_.end())

@@ -17,6 +17,12 @@
 #include "system/text.h"
 
 namespace pi::perfutil {
+namespace {
+
+// Hundreds of ticks with copies, since the reader wakes up ten times a second.
+constexpr size_t ring_bytes_with_copies = 4 << 20;
+
+}  // namespace
 
 std::vector<uint32_t> PerfCollector::online_cpus() const {
   return parse_cpu_list(read_text(config_.online_path).value_or(""));
@@ -43,6 +49,7 @@ SamplePlan PerfCollector::plan() const {
   if (plan.tick.is_time()) plan.tick.period = tick_period_ns(status_.rate);
   plan.stacks = status_.stacks;
   plan.max_frames = max_stack_frames(plan.stacks);
+  if ((plan.stacks.which & PITRACE_STACKS_USER) != 0) plan.stack_bytes = unwinding_.bytes();
   return plan;
 }
 
@@ -90,6 +97,10 @@ Status PerfCollector::on() {
   incomplete_ = {};
   held_.clear();
   hook_queue_.reset();
+  unwound_ = plan().stack_bytes != 0;
+  converter_.set_unwound(unwound_);
+  if (unwound_) unwinding_.begin();
+  features_.ring_bytes = unwound_ ? ring_bytes_with_copies : EventFeatures{}.ring_bytes;
   auto started = reader_.prepare();
   if (started) started = open_everything();
   if (started) started = begin_recording(lock);
@@ -167,11 +178,28 @@ void PerfCollector::put_snapshot(uint64_t time, std::unique_lock<std::mutex>& lo
     if (!read_process(config_.proc_path, pid, snapshot_time, facts)) continue;
     unreadable_processes_ += facts.maps_denied;
     incomplete_.add(facts);
+    tell_resolver(facts, time);
     put_process(facts, time, config_.anonymous,
                 buffers_.at(cpus[turn++ % cpus.size()], PITRACE_BUFFER_MTE));
     wake_section_reader();
     lock.unlock();
     lock.lock();
+  }
+}
+
+void PerfCollector::tell_resolver(const ProcessFacts& facts, uint64_t time) {
+  if (!unwound_) return;
+  for (const ProcessMap& map : facts.maps) {
+    pi_process_change change{};
+    change.kind = PI_PROCESS_MAPPED;
+    change.pid = facts.pid;
+    change.time = time;
+    change.address = map.start;
+    change.bytes = map.size;
+    change.offset = map.offset;
+    change.inode = map.inode;
+    change.path = map.name.c_str();
+    unwinding_.change(change);
   }
 }
 
@@ -230,6 +258,7 @@ Status PerfCollector::discard() {
 // it.
 void PerfCollector::close_cpu(CpuEvents& events) {
   read_rings(events);
+  resolve_stacks(~0ull);
   put_ticks(events, ~0ull);
   using Groups = std::initializer_list<const std::vector<ProcessFd>*>;
   const auto rest = [this](Groups groups, uint64_t reported) {

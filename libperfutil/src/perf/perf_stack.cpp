@@ -4,6 +4,7 @@
 
 #include <linux/perf_event.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace pi::perfutil {
@@ -41,7 +42,7 @@ std::optional<std::span<const std::byte>> PerfStack::entries_of(std::span<const 
 }
 
 void PerfStack::read(std::span<const std::byte> entries, const StackChoice& stacks,
-                     uint32_t max_frames, Leaf leaf) {
+                     uint32_t max_frames, Leaf leaf, const UnwoundTail& unwound) {
   exists_ = stacks.which != 0;
   flags_ = 0;
   kernel_.clear();
@@ -60,12 +61,27 @@ void PerfStack::read(std::span<const std::byte> entries, const StackChoice& stac
                                                                : nullptr;
   }
   // The kernel's entries come first, so it is the end of the user's that does not fit.
-  if (kernel_.size() + user_.size() >= max_frames)
-    flags_ |= user_.empty() ? PITRACE_STACK_KERNEL_CUT : PITRACE_STACK_USER_CUT;
+  const size_t of_chain = kernel_.size() + (unwound.resolved != 0 ? 0 : user_.size());
+  if (of_chain >= max_frames)
+    flags_ |= unwound.resolved != 0 ? PITRACE_STACK_KERNEL_CUT
+              : user_.empty()       ? PITRACE_STACK_KERNEL_CUT
+                                    : PITRACE_STACK_USER_CUT;
   if (leaf == Leaf::in_kernel) drop_first(kernel_);
   if (leaf == Leaf::in_user) drop_first(user_);
   if (cut(kernel_, stacks.depth)) flags_ |= PITRACE_STACK_KERNEL_CUT;
-  if (cut(user_, stacks.depth)) flags_ |= PITRACE_STACK_USER_CUT;
+  const bool user_cut = cut(user_, stacks.depth);
+  if (user_cut) flags_ |= PITRACE_STACK_USER_CUT;
+  if (unwound.resolved != 0) take_unwound(unwound, leaf, user_cut);
+}
+
+// The tick's own address is no guess either, where it is a frame.
+void PerfStack::take_unwound(const UnwoundTail& unwound, Leaf leaf, bool is_cut) {
+  const auto own = leaf == Leaf::in_user ? 0u : 1u;
+  const auto by_table = std::min(PITRACE_STACK_TABLE_FRAMES(unwound.flags) + own,
+                                 static_cast<uint32_t>(user_.size()));
+  uint32_t flags = unwound.flags & 0x00ffffff;
+  if (is_cut) flags &= ~static_cast<uint32_t>(PITRACE_STACK_USER_WHOLE);
+  flags_ |= flags | by_table << 24;
 }
 
 }  // namespace pi::perfutil

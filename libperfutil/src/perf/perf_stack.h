@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "source/sampling.h"
+#include "stack_unwinding.h"
 
 namespace pi::perfutil {
 
@@ -26,13 +27,16 @@ class PerfStack {
   static std::optional<std::span<const std::byte>> entries_of(std::span<const std::byte> rest,
                                                               bool wanted);
 
-  // max_frames: maximum of entries without marks in a chain of the kernel's.
+  // max_frames: maximum of entries without marks in a chain of the kernel's. unwound: whose the
+  // user's entries are, if they may be the application's.
   void read(std::span<const std::byte> entries, const StackChoice& stacks, uint32_t max_frames,
-            Leaf leaf);
+            Leaf leaf, const UnwoundTail& unwound = {});
   // Valid until the next read().
   Stack stack() const { return {exists_, flags_, kernel_, user_}; }
 
  private:
+  void take_unwound(const UnwoundTail& unwound, Leaf leaf, bool is_cut);
+
   bool exists_ = false;
   uint32_t flags_ = 0;
   std::vector<__u64> kernel_;

@@ -81,6 +81,8 @@ class Collector {
   virtual Status set_rate(uint32_t rate) = 0;
   virtual Status set_event(const TickEvent& event) = 0;
   virtual Status set_stacks(const StackChoice& stacks) = 0;
+  // The same: who resolves user stacks. PU_ERROR_NOT_SUPPORTED.
+  virtual Status set_stack_resolver(const StackCopies& copies) = 0;
   virtual Status on() = 0;
   virtual Status off() = 0;  // status().full: whether recording had ended before
   virtual Result<CollectorStatus> status() = 0;

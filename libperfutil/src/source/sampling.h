@@ -10,6 +10,8 @@
 #include <pitrace/abi.h>
 #include <pitrace/encode.h>
 
+#include "perfutil.h"
+
 namespace pi::perfutil {
 
 // Time, or an event of the kernel's perf counters, with the fields of struct perf_event_attr.
@@ -28,6 +30,13 @@ struct TickEvent {
 struct StackChoice {
   uint32_t which = 0;  // PITRACE_STACKS_*, or 0
   uint32_t depth = PITRACE_STACK_DEPTH_DEFAULT;
+};
+
+// The application's functions that find the frames of user stacks, and how many bytes of a stack
+// they get; 0: stacks follow frame pointers.
+struct StackCopies {
+  pi_stack_resolver resolver{};
+  uint32_t bytes = 0;
 };
 
 // The stack at the end of a record, see abi.h. The caller owns the frames.

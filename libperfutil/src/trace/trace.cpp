@@ -189,6 +189,25 @@ Status Trace::set_stacks(int which, int depth) {
   return collector_->set_stacks({static_cast<uint32_t>(which), static_cast<uint32_t>(depth)});
 }
 
+Status Trace::set_stack_resolver(const StackCopies& copies) {
+  const auto now = status();
+  if (!now) return now.error();
+  if (now->on)
+    return Error{
+        PU_ERROR_INCORRECT_STATE,
+        "The resolver of stacks cannot be changed while the trace is on; turn it off first."};
+  const pi_stack_resolver& resolver = copies.resolver;
+  if (resolver.size != 0 && (copies.bytes < PI_STACK_BYTES_MIN ||
+                             copies.bytes > PI_STACK_BYTES_MAX || copies.bytes % 8 != 0))
+    return invalid(
+        fmt::format("{} bytes of a stack are not possible; give a multiple of 8 from {} to {}.",
+                    copies.bytes, PI_STACK_BYTES_MIN, PI_STACK_BYTES_MAX));
+  if (resolver.size != 0 &&
+      (!resolver.begin || !resolver.change || !resolver.resolve || !resolver.note))
+    return invalid("A function of the stack resolver is null.");
+  return collector_->set_stack_resolver(copies);
+}
+
 Result<CollectorStatus> Trace::while_on() {
   auto now = status();
   if (now && !now->on) return Error{PU_ERROR_INCORRECT_STATE, "The trace is not on."};

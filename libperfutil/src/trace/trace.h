@@ -41,6 +41,7 @@ class Trace {
   Status set_rate(int rate);
   Status set_event(const TickEvent& event);
   Status set_stacks(int which, int depth);
+  Status set_stack_resolver(const StackCopies& copies);
   Status on();
   Result<bool> off();  // true: a buffer was full, and recording had ended by itself
   Status suspend();

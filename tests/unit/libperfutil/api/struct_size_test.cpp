@@ -132,4 +132,38 @@ TEST(StructSize, PttOptionsMayBeOlderOrNewerUnlessUnknownFieldsAreSet) {
   EXPECT_EQ(call(&newer.known), PU_ERROR_INVALID_PARAMETER);
 }
 
+// Its checks of the structure come before those of the trace's state.
+TEST(StructSize, AStackResolverMayBeNewerUnlessUnknownFieldsAreSet) {
+  struct Newer {
+    pi_stack_resolver known{};
+    uint64_t unknown = 0;
+  } newer;
+  newer.known.size = sizeof newer;
+  EXPECT_EQ(PiSetStackResolver(&newer.known, PI_STACK_BYTES_DEFAULT), PU_ERROR_NOT_INITIALIZED);
+  newer.unknown = 1;
+  EXPECT_EQ(PiSetStackResolver(&newer.known, PI_STACK_BYTES_DEFAULT), PU_ERROR_NOT_SUPPORTED);
+  EXPECT_NE(std::strstr(PiErrorText(), "pi_stack_resolver"), nullptr) << PiErrorText();
+  newer.known.size = 0;
+  EXPECT_EQ(PiSetStackResolver(&newer.known, PI_STACK_BYTES_DEFAULT), PU_ERROR_INVALID_PARAMETER);
+}
+
+TEST(StructSize, AStackResolverNeedsAllFunctionsAndAPossibleNumberOfBytes) {
+  PiSetSource(PI_SOURCE_PERF);
+  if (TraceInit(1) != PU_SUCCESS) GTEST_SKIP() << "needs perf_event_open: " << PiErrorText();
+  pi_stack_resolver resolver{};
+  resolver.size = sizeof resolver;
+  EXPECT_EQ(PiSetStackResolver(&resolver, 8192), PU_ERROR_INVALID_PARAMETER);
+  resolver.begin = [](void*) {};
+  resolver.change = [](void*, const pi_process_change*) {};
+  resolver.resolve = [](void*, const pi_stack_copy*, int, uint64_t*, uint32_t, pi_stack_frames*) {
+    return 1;
+  };
+  resolver.note = [](void*, unsigned) -> const char* { return nullptr; };
+  EXPECT_EQ(PiSetStackResolver(&resolver, 8192), PU_SUCCESS) << PiErrorText();
+  for (const uint32_t bytes : {0u, 8u, 8191u, 61448u})
+    EXPECT_EQ(PiSetStackResolver(&resolver, bytes), PU_ERROR_INVALID_PARAMETER) << bytes;
+  EXPECT_EQ(PiSetStackResolver(nullptr, 0), PU_SUCCESS) << PiErrorText();
+  EXPECT_EQ(TraceTerminate(), PU_SUCCESS);
+}
+
 }  // namespace
