@@ -263,7 +263,12 @@ class TextTrace {
         {"kernel-broken", PITRACE_STACK_KERNEL_BROKEN},
         {"user-broken", PITRACE_STACK_USER_BROKEN},
         {"kernel-cut", PITRACE_STACK_KERNEL_CUT},
-        {"user-cut", PITRACE_STACK_USER_CUT}};
+        {"user-cut", PITRACE_STACK_USER_CUT},
+        {"user-whole", PITRACE_STACK_USER_WHOLE},
+        // The number of frames that tables have found.
+        {"tables-0", PITRACE_STACK_USER_TABLES},
+        {"tables-1", PITRACE_STACK_USER_TABLES | 1u << 24},
+        {"tables-2", PITRACE_STACK_USER_TABLES | 2u << 24}};
     std::string word;
     if (!words.take(word)) return {};
     if (word != "stack") throw std::invalid_argument("stack, not " + word);

@@ -33,8 +33,8 @@
 //   kallsyms LINE                       a line of the kernel's symbols
 //
 // STACK is the word "stack" and frames, innermost first: each kernel address after the word
-// "kernel", each user address after "user", and any of kernel-broken, user-broken, kernel-cut and
-// user-cut.
+// "kernel", each user address after "user", and any of kernel-broken, user-broken, kernel-cut,
+// user-cut, user-whole, and tables-N: unwind tables have found the first N of the user's.
 #ifndef TESTS_SUPPORT_TEXT_TRACE_H
 #define TESTS_SUPPORT_TEXT_TRACE_H
 

@@ -17,6 +17,7 @@ Json stacks_json(const StackCounts& stacks) {
           {"unreadable", stacks.unreadable},
           {"whole", stacks.whole},
           {"broken", stacks.broken},
+          {"guessed", stacks.guessed},
           {"cut", stacks.cut},
           {"kernel_broken", stacks.kernel_broken},
           {"user_broken", stacks.user_broken},

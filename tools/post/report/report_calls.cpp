@@ -80,6 +80,9 @@ std::vector<LeadAndText> stack_sentences(const StackCounts& stacks, const char* 
       "Broken kernel stacks", stacks.kernel_broken,
       " do not reach where the kernel was entered; outer callers are missing, and [broken]_[k] "
       "represents them.");
+  add_part("Guessed user stacks", stacks.guessed,
+           " reach the start of their thread through code without unwind tables, whose callers the "
+           "frame pointer gave; some callers may be wrong.");
   add_part("Broken user stacks", stacks.user_broken,
            " do not reach the start of their thread, as in code that was compiled without frame "
            "pointers; outer callers are missing, and [broken] represents them.");
@@ -87,10 +90,9 @@ std::vector<LeadAndText> stack_sentences(const StackCounts& stacks, const char* 
       "Cut kernel stacks", stacks.kernel_cut,
       " were deeper than the requested depth (swtrace stacks -depth); outer callers are missing, "
       "and [cut]_[k] represents them.");
-  add_part(
-      "Cut user stacks", stacks.user_cut,
-      " were deeper than the requested depth (swtrace stacks -depth); outer callers are missing, "
-      "and [cut] represents them.");
+  add_part("Cut user stacks", stacks.user_cut,
+           " were deeper than the requested depth or bytes (swtrace stacks -depth, -bytes); outer "
+           "callers are missing, and [cut] represents them.");
   return sentences;
 }
 

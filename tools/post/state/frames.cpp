@@ -24,7 +24,7 @@ StackSource stack_source(const TraceInfo& info) {
 }
 
 StackEnd JudgedStack::both() const {
-  for (const StackEnd end : {StackEnd::broken, StackEnd::cut})
+  for (const StackEnd end : {StackEnd::broken, StackEnd::cut, StackEnd::guessed})
     if (kernel == end || user == end) return end;
   return StackEnd::whole;
 }
@@ -37,7 +37,10 @@ void StackCounts::add(const pi::RecordView& record, uint32_t first, const pi::St
     return;
   }
   const StackEnd both = judged.both();
-  ++(both == StackEnd::broken ? broken : both == StackEnd::cut ? cut : whole);
+  ++(both == StackEnd::broken    ? broken
+     : both == StackEnd::cut     ? cut
+     : both == StackEnd::guessed ? guessed
+                                 : whole);
   if (judged.kernel == StackEnd::broken) ++kernel_broken;
   if (judged.user == StackEnd::broken) ++user_broken;
   if (judged.kernel == StackEnd::cut) ++kernel_cut;
@@ -114,9 +117,12 @@ void Frames::judge_kernel(JudgedStack& judged, const pi::StackView& stack, const
 
 // From the innermost frame on, to the start of the thread or to the first invalid return address.
 // Code that starts threads keeps no frame pointers: beyond it only other such code is accepted.
+// Frames that unwind tables have found need no such test.
 void Frames::judge_user(JudgedStack& judged, const pi::StackView& stack, bool in_kernel,
                         const Process& process, uint64_t time, std::optional<FrameId> leaf) {
   const uint32_t first = stack.kernel_frames();
+  const uint32_t certain = first + stack.table_frames();
+  const bool by_tables = (stack.flags() & PITRACE_STACK_USER_TABLES) != 0;
   const bool has_leaf = leaf && !in_kernel;
   // Kind of the frame before; "main" is not a start itself: its caller is.
   bool is_start = has_leaf && frames_[*leaf].start == StartKind::start;
@@ -127,7 +133,7 @@ void Frames::judge_user(JudgedStack& judged, const pi::StackView& stack, bool in
     const FrameId id = at(process, address, false, time);
     const Frame& frame = frames_[id];
     bool starts = frame.start == StartKind::start;
-    if (!in_kernel || i != first) {
+    if (i >= certain && (!in_kernel || i != first)) {
       const std::string& module = names_.text(frame.module);
       const Place& place = resolver_.find(process, *process.maps_version, address, true, time);
       const ReturnSite site = sites_.at(
@@ -140,13 +146,14 @@ void Frames::judge_user(JudgedStack& judged, const pi::StackView& stack, bool in
       starts = starts || frame.start == StartKind::clone || site == ReturnSite::thread_start ||
                (after_main && has_no_symbol(frame.found) && is_c_library(module));
     }
-    if (is_start && !starts) break;
+    if (i >= certain && is_start && !starts) break;
     is_start = starts;
     after_main = is_main(id);
     ++judged.user_frames;
   }
-  if (is_start) {
-    judged.user = StackEnd::whole;
+  const bool has_guess = by_tables && first + judged.user_frames > certain;
+  if (is_start || (stack.flags() & PITRACE_STACK_USER_WHOLE) != 0) {
+    judged.user = has_guess ? StackEnd::guessed : StackEnd::whole;
     return;
   }
   const bool broken = (stack.flags() & PITRACE_STACK_USER_BROKEN) != 0;

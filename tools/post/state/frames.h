@@ -39,8 +39,9 @@ struct StackSource {
 StackSource stack_source(const TraceInfo& info);
 
 // How a part of a stack ends: at the start of its thread (kernel part: at the kernel's entry), too
-// early, or at the requested depth.
-enum class StackEnd : uint8_t { absent, whole, broken, cut };
+// early, or at the requested depth; guessed: at the start, but through code without unwind tables,
+// whose callers may be wrong.
+enum class StackEnd : uint8_t { absent, whole, broken, cut, guessed };
 
 // How far a stack can be trusted, and how its parts end.
 struct JudgedStack {
@@ -49,16 +50,17 @@ struct JudgedStack {
   StackEnd kernel = StackEnd::absent;
   StackEnd user = StackEnd::absent;
 
-  StackEnd both() const;  // whole when no part is broken or cut
+  StackEnd both() const;  // whole when no part is broken, cut or guessed
 };
 
 // Counts of complete and incomplete stacks.
 struct StackCounts {
-  // Records with a stack: each is in one of the three counts.
+  // Records with a stack: each is in one of the four counts.
   uint64_t whole = 0;
   uint64_t broken = 0;
   uint64_t cut = 0;
-  uint64_t with() const { return whole + broken + cut; }
+  uint64_t guessed = 0;
+  uint64_t with() const { return whole + broken + cut + guessed; }
   uint64_t without = 0;     // records without a stack
   uint64_t unreadable = 0;  // of these: with an unusable stack, longer than its record
   // Parts of stacks: a stack can have one of the kernel and one of the user.
