@@ -150,7 +150,8 @@ trace_for() { # trace_for FILE COMMAND...
 
 @test "wrong use exits 255 and reports the error" {
     for words in 'event' 'event a b' 'event page-faults --all' 'event x -c 0' 'event x -c many' 'event x -priv me' 'stacks' 'stacks all' \
-        'stacks user -depth 0' 'stacks user -depth 128' 'stacks user -depth x' 'enable dispatches'; do
+        'stacks user -depth 0' 'stacks user -depth 128' 'stacks user -depth x' 'stacks user -by x' 'stacks user -bytes 500' 'stacks user -bytes 520k' \
+      'stacks user -bytes 513' 'stacks user -bytes 61448' 'enable dispatches'; do
         # shellcheck disable=SC2086
         run swtrace $words
         [ "$status" -eq 255 ] || { echo "$words: $status"; false; }

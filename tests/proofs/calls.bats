@@ -180,7 +180,7 @@ run_programs() {
   local seconds name all few
   for seconds in 1 6; do
     # shellcheck disable=SC2016
-    run.tprof --source="$PROOF_SOURCE" --no-java -g -c 1000 --lines=0 --post='-clip 0' -o "$1" -- \
+    run.tprof --source="$PROOF_SOURCE" --no-java -g fp -c 1000 --lines=0 --post='-clip 0' -o "$1" -- \
       sh -c 'cd "$1" && for name in starts framed unframed; do ./$name "$2" & done; wait' sh "$BUILD_DIR/tests" "$seconds"
     few=0
     for name in starts framed unframed; do
@@ -200,7 +200,7 @@ ticks_of() { awk -v pattern="$1" '$0 ~ pattern { some += $NF } { all += $NF } EN
 
 @test "stacks of the program are whole, though the C library keeps no frame pointers" {
   jq .tree.stacks tprof.json
-  jq -e '.tree.stacks | .whole + .broken + .cut == .with' tprof.json
+  jq -e '.tree.stacks | .whole + .broken + .guessed + .cut == .with' tprof.json
   # The folded lines agree: marks are in stacks that are not whole, and only there.
   awk -v expected="$(jq '.tree.stacks | .broken + .cut' tprof.json)" '
     $1 ~ /;\[(broken|cut)\](_\[k\])?(;|$)/ { marked += $NF }
@@ -208,10 +208,10 @@ ticks_of() { awk -v pattern="$1" '$0 ~ pattern { some += $NF } { all += $NF } EN
   awk '/\[(broken|cut)\]/ { print; marked += $NF } { all += $NF } END { exit marked > 0.01 * all }' stacks
 }
 
-@test "stacks of a C++ program are whole with frame pointers, and marked as broken without them" {
+@test "stacks by frame pointers: those of a C++ program are whole with them, and marked as broken without them" {
   local marked all
   run_programs ends
-  jq -e '.tree.stacks | .whole + .broken + .cut == .with' ends/tprof.json
+  jq -e '.tree.stacks | .whole + .broken + .guessed + .cut == .with' ends/tprof.json
   grep -q '^ Broken user stacks : ' ends/tprof.tree
   # Without the C library's own functions, which have no frame pointers in either program.
   read -r marked all < <(lines_of framed | ticks_of '\\[(broken|cut)\\]')
@@ -248,4 +248,72 @@ ticks_of() { awk -v pattern="$1" '$0 ~ pattern { some += $NF } { all += $NF } EN
   echo "$marked of $all"
   grep -E '\[(broken|cut)\]' unnamed/lines || true
   ((all >= 500 && marked * 100 < all))
+}
+
+# The program's own frames below main(), by the functions of its source; the C and C++ libraries' are left out.
+own_frames() {
+  sed -n 's/^whole_[0-9a-f]*;//p' whole/tprof.folded | awk '{
+    ticks = $NF; sub(/ [0-9]+$/, ""); n = split($0, frame, ";"); path = ""; inside = 0
+    for (i = 1; i <= n; i++) {
+      name = frame[i]
+      if (name == "main") inside = 1
+      if (!inside) continue
+      if (name ~ /Circle/) name = "Circle"
+      if (name ~ /Square/) name = "Square"
+      if (name ~ /lambda.*_M_invoke/) name = "lambda"
+      sub(/\.cold$/, "", name)
+      if (name ~ /^(main|work|Circle|Square|leaf|with_lambda|lambda|catcher|thrower|deep|sort_pair|compare)$/) path = path name " "
+    }
+    if (inside) print ticks, path
+  }'
+}
+
+# The module follows frame pointers, of which this program has none.
+@test "stacks of a C++ program without frame pointers are whole: known callers only, shares within two points" {
+  [[ $PROOF_SOURCE == perf ]] || skip "unwind tables are used with perf only"
+  local seconds all=0
+  for seconds in 2 8; do
+    # shellcheck disable=SC2016
+    run.tprof --source=perf --no-java -g -c 2000 --lines=0 --post='-clip 0' -o whole -- \
+      sh -c 'cd "$1" && { ./starts "$2" & ./whole "$2"; wait; }' sh "$BUILD_DIR/tests" "$seconds"
+    own_frames >own
+    all=$(awk '{ all += $1 } END { print all + 0 }' own)
+    ((all < 3000)) || break
+  done
+  echo "$all ticks"
+  ((all >= 2000))
+  # Its first ticks can be in the loader, before main().
+  sed -n 's/^whole_[0-9a-f]*;//p' whole/tprof.folded | awk '
+    /^\[(broken|cut)\]/ { print; marked += $NF } { all += $NF } END { exit marked > 0.01 * all }'
+  awk '{
+      for (i = 3; i <= NF; i++) pair[$(i - 1) " " $i] += $1
+      split("", seen); for (i = 2; i <= NF; i++) seen[$i]; for (f in seen) inclusive[f] += $1
+      all += $1
+    }
+    END {
+      n = split("main work,work Circle,work Square,work with_lambda,work catcher,work deep,work sort_pair,Circle leaf," \
+        "Square leaf,with_lambda lambda,catcher thrower,deep deep,sort_pair compare", allowed, ",")
+      for (i = 1; i <= n; i++) known[allowed[i]]
+      for (p in pair) if (!(p in known)) { print "never calls: " p " " pair[p] >"/dev/stderr"; bad = 1 }
+      true["work"] = 100; true["Circle"] = 15; true["Square"] = 15; true["leaf"] = 15; true["with_lambda"] = 10
+      true["lambda"] = 10; true["catcher"] = 10; true["thrower"] = 5; true["deep"] = 20; true["sort_pair"] = 10; true["compare"] = 10
+      for (f in true) print f, true[f], 100 * inclusive[f] / all
+      exit bad
+    }' own >points
+  check_points <points
+  # All levels of the recursion are there, the innermost as often as the others.
+  awk '{ levels = gsub(/deep/, ""); if (levels > 100) bad = 1; if (levels) { all += $1; if (levels > 50) deep += $1 } }
+    END { print deep " of " all " in the inner half"; exit bad || deep < 0.4 * all || deep > 0.6 * all }' own
+}
+
+@test "stacks of threads and of signal handlers are whole by unwind tables" {
+  [[ $PROOF_SOURCE == perf ]] || skip "unwind tables are used with perf only"
+  local marked threads handlers all
+  read -r marked all < <(lines_of starts whole | ticks_of '\\[(broken|cut)\\]')
+  echo "$marked of $all"
+  ((all >= 200 && marked * 100 < all))
+  read -r threads all < <(lines_of starts whole | ticks_of '^(clone3?;)?(start_thread|\\[libc[^;]*);thread;in_thread')
+  read -r handlers all < <(lines_of starts whole | ticks_of ';main;thread;.*on_alarm;in_handler')
+  echo "$threads in the thread, $handlers in the handler, of $all"
+  ((threads * 5 > all && handlers > 0))
 }

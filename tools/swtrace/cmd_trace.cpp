@@ -66,6 +66,15 @@ int change_majors(const Words& words, const char* verb, const char* result, cons
   return status;
 }
 
+// "auto", "tables" or "fp"; nothing for another word, with a message.
+std::optional<std::string> read_way(const cli::Values& values) {
+  if (!values.has("by")) return "auto";
+  const std::string& text = values.text("by");
+  if (text == "tables" || text == "fp") return text;
+  cli::error(fmt::format("-by: '{}' is not one of tables, fp.", text));
+  return std::nullopt;
+}
+
 }  // namespace
 
 int cmd_on(const Words& words) {
@@ -145,13 +154,21 @@ int cmd_maj(const Words& words) {
 
 int cmd_stacks(const Words& words) {
   auto table = plain(
-      "swtrace stacks user|kernel|both|off [-depth N]",
+      "swtrace stacks user|kernel|both|off [-depth N] [-by tables|fp] [-bytes N]",
       "Selects which stacks are recorded with ticks (samples) and dispatches (context switches): "
-      "those of user code, of the kernel, or both. User stacks follow frame pointers. Works only "
-      "while the trace is off.",
-      {"swtrace stacks both", "swtrace stacks user -depth 16"});
-  table.group("Stacks")("depth", cli::text("N", "64"),
-                        "maximum number of kernel frames and of user frames, 1 to 127");
+      "those of user code, of the kernel, or both. With perf, user stacks of ticks are unwound by "
+      "the tables that programs contain; those of dispatches, and all with the module, follow "
+      "frame pointers. Works only while the trace is off.",
+      {"swtrace stacks both", "swtrace stacks user -depth 16", "swtrace stacks both -by fp"});
+  table.group("Stacks")  //
+      ("depth", cli::text("N", "64"),
+       "maximum number of kernel frames and of user frames, 1 to 127")  //
+      ("by", cli::text("tables|fp"),
+       "how user stacks of ticks are found: by unwind tables (default with perf), or by frame "
+       "pointers")  //
+      ("bytes", cli::text("N", "16384"),
+       "with tables: how many bytes of a stack are copied at each tick, 512 to 61440; deeper "
+       "stacks are cut");
   table.positional("which", 1);
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;
@@ -170,8 +187,16 @@ int cmd_stacks(const Words& words) {
             : fmt::format("-depth: '{}' is not a number of frames from 1 to {}.", text, max_depth));
     return cli::exit_usage;
   }
-  return ask_and_report(
-      {"stacks", std::to_string(choice - std::begin(choices)), std::to_string(*depth)});
+  const auto by = read_way(outcome.values);
+  const auto bytes = parse_number(outcome.values.text("bytes"), PI_STACK_BYTES_MAX);
+  if (!by) return cli::exit_usage;
+  if (!bytes || *bytes < PI_STACK_BYTES_MIN || *bytes % 8 != 0) {
+    cli::error(fmt::format("-bytes: '{}' is not a multiple of 8 from {} to {}.",
+                           outcome.values.text("bytes"), PI_STACK_BYTES_MIN, PI_STACK_BYTES_MAX));
+    return cli::exit_usage;
+  }
+  return ask_and_report({"stacks", std::to_string(choice - std::begin(choices)),
+                         std::to_string(*depth), *by, std::to_string(*bytes)});
 }
 
 int cmd_setrate(const Words& words) {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 // swtrace: front end of the trace facility; finds the command and runs it.
+#include <unistd.h>
+
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "cli.h"
 #include "commands.h"
+#include "stacks/table_child.h"
 
 namespace pi::swtrace {
 namespace {
@@ -61,5 +65,7 @@ int run(const Words& words) {
 }  // namespace pi::swtrace
 
 int main(int count, char** words) {
+  if (count == 2 && std::string_view(words[1]) == pi::swtrace::table_child_word)
+    ::_exit(pi::swtrace::table_child_main());
   return pi::cli::run_tool("swtrace", count, words, pi::swtrace::run);
 }

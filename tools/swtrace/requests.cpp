@@ -9,6 +9,7 @@
 #include "itrace_requests.h"
 #include "perfutil.h"
 #include "recorder.h"
+#include "stacks/stack_resolver.h"
 
 namespace pi::swtrace {
 namespace {
@@ -109,12 +110,29 @@ Reply set_event(const Request& request) {
   return rc == PU_SUCCESS ? status_reply() : reply_of(rc);
 }
 
-// stacks WHICH DEPTH
+// The recorder's resolver of stacks, which stays until its process ends.
+StackResolver& stack_resolver() {
+  static auto* resolver =
+      new StackResolver([](const UniqueFd& file) { return compile_in_sandbox(file); });
+  return *resolver;
+}
+
+// stacks WHICH DEPTH auto|tables|fp BYTES
 Reply set_stacks(const Request& request) {
-  const auto which = request.size() == 3 ? parse_int(request[1]) : std::nullopt;
-  const auto depth = request.size() == 3 ? parse_int(request[2]) : std::nullopt;
-  if (!which || !depth) return malformed(request[0]);
-  return reply_of(TraceSetStacks(*which, *depth));
+  if (request.size() != 5) return malformed(request[0]);
+  const auto which = parse_int(request[1]), depth = parse_int(request[2]);
+  const auto bytes = parse_int(request[4]);
+  const std::string& by = request[3];
+  if (!which || !depth || !bytes || *bytes < 0) return malformed(request[0]);
+  const bool user = (*which & PI_STACKS_USER) != 0;
+  int rc = PiSetStackResolver(nullptr, 0);
+  if (rc == PU_SUCCESS && user && by != "fp") {
+    const pi_stack_resolver functions = stack_resolver().functions();
+    rc = PiSetStackResolver(&functions, static_cast<uint32_t>(*bytes));
+    if (rc == PU_ERROR_NOT_SUPPORTED && by == "auto") rc = PU_SUCCESS;
+  }
+  if (rc == PU_SUCCESS) rc = TraceSetStacks(*which, *depth);
+  return reply_of(rc);
 }
 
 int mode() {

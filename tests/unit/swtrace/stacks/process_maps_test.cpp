@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// What was mapped where at the time of a tick.
+#include "stacks/process_maps.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "stacks/table_files.h"
+
+namespace pi::swtrace {
+namespace {
+
+pi_process_change mapped(uint32_t pid, uint64_t time, uint64_t address, uint64_t bytes,
+                         uint64_t offset = 0) {
+  pi_process_change change{};
+  change.kind = PI_PROCESS_MAPPED;
+  change.pid = pid;
+  change.time = time;
+  change.address = address;
+  change.bytes = bytes;
+  change.offset = offset;
+  change.path = "";
+  return change;
+}
+
+pi_process_change happened(int kind, uint32_t pid, uint64_t time, uint32_t parent = 0) {
+  pi_process_change change{};
+  change.kind = kind;
+  change.pid = pid;
+  change.time = time;
+  change.parent = parent;
+  return change;
+}
+
+class SwtraceProcessMaps : public testing::Test {
+ protected:
+  // The offset in the file; -1: nothing is mapped.
+  int64_t offset(uint32_t pid, uint64_t address) const {
+    const Mapping* mapping = maps_.find(pid, address);
+    return mapping ? static_cast<int64_t>(address - mapping->bias) : -1;
+  }
+  ProcessMaps maps_;
+};
+
+TEST_F(SwtraceProcessMaps, ChangesApplyFromTheirTimeOnAndInTheirOrder) {
+  maps_.add(mapped(1, 20, 0x1000, 0x1000, 0x8000), nullptr);
+  maps_.add(mapped(1, 10, 0x1000, 0x1000, 0x4000), nullptr);
+  maps_.advance(9);
+  EXPECT_EQ(offset(1, 0x1000), -1);
+  maps_.advance(10);
+  EXPECT_EQ(offset(1, 0x1010), 0x4010);
+  EXPECT_EQ(offset(1, 0x2000), -1);
+  EXPECT_EQ(offset(2, 0x1010), -1);
+  maps_.advance(25);
+  EXPECT_EQ(offset(1, 0x1010), 0x8010);
+}
+
+TEST_F(SwtraceProcessMaps, AChildHasItsParentsMemoryUntilEitherChanges) {
+  maps_.add(mapped(1, 1, 0x1000, 0x1000), nullptr);
+  maps_.add(happened(PI_PROCESS_FORKED, 2, 2, 1), nullptr);
+  maps_.add(mapped(2, 3, 0x5000, 0x1000), nullptr);
+  maps_.add(mapped(1, 3, 0x7000, 0x1000), nullptr);
+  maps_.advance(3);
+  EXPECT_EQ(offset(2, 0x1000), 0);
+  EXPECT_EQ(offset(2, 0x5000), 0);
+  EXPECT_EQ(offset(1, 0x5000), -1);
+  EXPECT_EQ(offset(2, 0x7000), -1);
+  maps_.add(happened(PI_PROCESS_EXECUTED, 2, 4), nullptr);
+  maps_.add(happened(PI_PROCESS_ENDED, 1, 5), nullptr);
+  maps_.advance(4);
+  EXPECT_EQ(offset(2, 0x1000), -1);
+  EXPECT_EQ(offset(1, 0x1000), 0);
+  maps_.advance(5);
+  EXPECT_EQ(offset(1, 0x1000), -1);
+}
+
+// Compared with a list of pages.
+TEST_F(SwtraceProcessMaps, ANewMappingReplacesExactlyWhatWasThere) {
+  std::mt19937 random(5);
+  std::map<uint64_t, uint64_t> pages;
+  for (uint64_t i = 1; i < 3000; ++i) {
+    const uint64_t first = 1 + random() % 60, count = 1 + random() % 12, place = random() % 1000;
+    maps_.add(mapped(1, i, first << 12, count << 12, place << 12), nullptr);
+    maps_.advance(i);
+    for (uint64_t page = 0; page < count; ++page) pages[first + page] = place + page;
+    for (uint64_t page = 0; page < 80; ++page) {
+      const auto known = pages.find(page);
+      ASSERT_EQ(offset(1, (page << 12) + 5),
+                known == pages.end() ? -1 : static_cast<int64_t>((known->second << 12) + 5));
+    }
+  }
+}
+
+TEST_F(SwtraceProcessMaps, AMappingOfNoOrTooManyBytesIsIgnored) {
+  maps_.add(mapped(1, 1, 0x1000, 0), nullptr);
+  maps_.add(mapped(1, 1, ~uint64_t{0xfff}, 0x2000), nullptr);
+  maps_.advance(1);
+  EXPECT_EQ(offset(1, 0x1000), -1);
+  EXPECT_EQ(offset(1, ~uint64_t{0}), -1);
+}
+
+}  // namespace
+}  // namespace pi::swtrace

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// The resolver of stacks: files, tables, and what is reported when they are missing.
+#include "stacks/stack_resolver.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include <pi/files.h>
+
+#include "table/table_builder.h"
+
+namespace pi::swtrace {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr uint64_t address = 0x7f0000000000, stack = 0x7ffd00000000;
+
+// Functions of 16 bytes from the file's start: one whose frame has 16 bytes, one that nothing
+// calls.
+Result<SealedTable> some_table() {
+  unwind::TableBuilder builder;
+  unwind::Rule rule;
+  rule.cfa = {unwind::CfaKind::offset, unwind::stack_pointer, 0, 0, 16, 0, 0};
+  rule.saves[unwind::return_address] = {unwind::SaveKind::at_cfa, 0, 0, 0, -8};
+  builder.begin_function(0, 16);
+  builder.add_row(0, rule);
+  rule.cfa.kind = unwind::CfaKind::end;
+  builder.begin_function(16, 32);
+  builder.add_row(16, rule);
+  const UniqueFd memory(::memfd_create("table", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  EXPECT_EQ(write_all(memory.get(), builder.take()), 0);
+  auto table = SealedTable::of(memory);
+  EXPECT_TRUE(table);
+  return std::move(*table);
+}
+
+class SwtraceStackResolver : public testing::Test {
+ protected:
+  void map(StackResolver& resolver, const char* path, uint64_t inode, uint64_t time = 1) {
+    pi_process_change change{};
+    change.kind = PI_PROCESS_MAPPED;
+    change.pid = static_cast<uint32_t>(::getpid());
+    change.time = time;
+    change.address = address;
+    change.bytes = 0x1000;
+    change.inode = inode;
+    change.path = path;
+    resolver.change(change);
+  }
+  // Until it is ready.
+  bool resolve(StackResolver& resolver, bool last = false) {
+    pi_stack_copy copy{};
+    copy.time = 5;
+    copy.pid = static_cast<uint32_t>(::getpid());
+    copy.registers[unwind::stack_pointer] = stack;
+    copy.registers[unwind::return_address] = address + 4;
+    copy.bytes = words_;
+    copy.size = sizeof words_;
+    for (int i = 0; i < 2000; ++i) {
+      if (resolver.resolve(copy, last, addresses_, frames_)) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return false;
+  }
+  std::vector<uint64_t> frames() const { return {addresses_, addresses_ + frames_.frames}; }
+
+  const uint64_t words_[4] = {0, address + 8, 0, address + 20};
+  uint64_t addresses_[16] = {};
+  pi_stack_frames frames_{};
+};
+
+uint64_t inode_of(const char* path) {
+  struct stat facts {};
+  ::stat(path, &facts);
+  return facts.st_ino;
+}
+
+TEST_F(SwtraceStackResolver, AStackIsWholeWhenTheTableOfItsFileIsReady) {
+  int compiled = 0;
+  StackResolver resolver([&](const UniqueFd&) {
+    ++compiled;
+    return some_table();
+  });
+  resolver.begin();
+  map(resolver, "/proc/self/exe", inode_of("/proc/self/exe"));
+  ASSERT_TRUE(resolve(resolver));
+  EXPECT_THAT(frames(), ElementsAre(address + 8, address + 20));
+  EXPECT_EQ(frames_.end, PI_STACK_WHOLE);
+  EXPECT_EQ(frames_.by_table, 2u);
+  // The same file again has its table.
+  resolver.begin();
+  map(resolver, "/proc/self/exe", inode_of("/proc/self/exe"));
+  ASSERT_TRUE(resolve(resolver));
+  EXPECT_EQ(frames_.end, PI_STACK_WHOLE);
+  EXPECT_EQ(compiled, 1);
+  EXPECT_THAT(resolver.notes(), IsEmpty());
+}
+
+TEST_F(SwtraceStackResolver, WithoutTimeItDoesWithoutTheTableAndSaysSo) {
+  std::atomic<bool> may_end = false;
+  StackResolver resolver([&](const UniqueFd&) {
+    while (!may_end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return some_table();
+  });
+  resolver.begin();
+  map(resolver, "/proc/self/exe", inode_of("/proc/self/exe"));
+  EXPECT_TRUE(resolve(resolver, true));
+  EXPECT_EQ(frames_.end, PI_STACK_UNKNOWN);
+  EXPECT_EQ(frames_.frames, 0u);
+  EXPECT_THAT(resolver.notes(), ElementsAre(HasSubstr("1 user stack(s)")));
+  may_end = true;
+}
+
+TEST_F(SwtraceStackResolver, AFailureIsReportedWithItsFile) {
+  StackResolver resolver([](const UniqueFd&) -> Result<SealedTable> {
+    return Error{static_cast<int>(NoTable::failed), "too hostile"};
+  });
+  resolver.begin();
+  map(resolver, "/proc/self/exe", inode_of("/proc/self/exe"));
+  ASSERT_TRUE(resolve(resolver));
+  EXPECT_THAT(resolver.notes(), ElementsAre(HasSubstr("/proc/self/exe: too hostile")));
+}
+
+TEST_F(SwtraceStackResolver, AnotherFileOfThatPathIsNotUsed) {
+  StackResolver resolver([](const UniqueFd&) { return some_table(); });
+  resolver.begin();
+  map(resolver, "/proc/self/exe", inode_of("/proc/self/exe") + 1);
+  ASSERT_TRUE(resolve(resolver));
+  EXPECT_EQ(frames_.frames, 0u);
+  EXPECT_THAT(resolver.notes(), ElementsAre(HasSubstr("could not be opened")));
+}
+
+TEST_F(SwtraceStackResolver, MemoryWithoutAFileHasNoTableAndNeedsNone) {
+  StackResolver resolver([](const UniqueFd&) { return some_table(); });
+  resolver.begin();
+  map(resolver, "//anon", 0);
+  ASSERT_TRUE(resolve(resolver));
+  EXPECT_EQ(frames_.end, PI_STACK_UNKNOWN);
+  EXPECT_THAT(resolver.notes(), IsEmpty());
+}
+
+// The real vdso, by the real compiler.
+TEST_F(SwtraceStackResolver, TheVdsoHasATable) {
+  std::atomic<size_t> rows = 0;
+  StackResolver resolver([&](const UniqueFd& file) {
+    auto table = compile_in_sandbox(file, {SWTRACE_PROGRAM});
+    EXPECT_TRUE(table) << table.error().message;
+    if (table) rows = table->table().rows();
+    return table;
+  });
+  resolver.begin();
+  map(resolver, "[vdso]", 0);
+  ASSERT_TRUE(resolve(resolver));
+  EXPECT_GT(rows, 5u);
+}
+
+}  // namespace
+}  // namespace pi::swtrace

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Unwinds the user stacks of ticks by tables, for libperfutil.
+#include "stack_resolver.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "walk/walk_stack.h"
+
+namespace pi::swtrace {
+namespace {
+
+StackResolver& self(void* context) {
+  return *static_cast<StackResolver*>(context);
+}
+
+int end_of(unwind::End end) {
+  if (end == unwind::End::whole) return PI_STACK_WHOLE;
+  return end == unwind::End::cut ? PI_STACK_CUT : PI_STACK_UNKNOWN;
+}
+
+}  // namespace
+
+pi_stack_resolver StackResolver::functions() {
+  pi_stack_resolver functions{};
+  functions.size = sizeof functions;
+  functions.context = this;
+  functions.begin = [](void* context) { self(context).begin(); };
+  functions.change = [](void* context, const pi_process_change* change) {
+    self(context).change(*change);
+  };
+  functions.resolve = [](void* context, const pi_stack_copy* copy, int last, uint64_t* addresses,
+                         uint32_t space, pi_stack_frames* frames) -> int {
+    return self(context).resolve(*copy, last != 0, {addresses, space}, *frames);
+  };
+  functions.note = [](void* context, unsigned index) -> const char* {
+    StackResolver& resolver = self(context);
+    auto notes = resolver.notes();
+    if (index >= notes.size()) return nullptr;
+    resolver.note_ = std::move(notes[index]);
+    return resolver.note_.c_str();
+  };
+  return functions;
+}
+
+void StackResolver::begin() {
+  maps_.clear();
+  late_ = 0;
+}
+
+void StackResolver::change(const pi_process_change& change) {
+  std::shared_ptr<TableFile> file;
+  if (change.kind == PI_PROCESS_MAPPED)
+    file = files_.mapped(
+        {change.pid, change.address, change.address + change.bytes, change.inode, change.path});
+  maps_.add(change, std::move(file));
+}
+
+bool StackResolver::resolve(const pi_stack_copy& copy, bool last, std::span<uint64_t> addresses,
+                            pi_stack_frames& frames) {
+  maps_.advance(copy.time);
+  bool missing = false;
+  const auto find = [&](uint64_t address) -> unwind::Code {
+    const Mapping* mapping = maps_.find(copy.pid, address);
+    if (!mapping) return {};
+    if (!mapping->file) return {true, nullptr, 0};
+    if (mapping->file->state() == TableFile::State::pending) {
+      files_.want(mapping->file);
+      missing = true;
+    }
+    return {true, mapping->file->table(), mapping->bias};
+  };
+  unwind::CapturedStack stack;
+  static_assert(PI_STACK_REGISTERS == unwind::register_count);
+  std::copy(std::begin(copy.registers), std::end(copy.registers), stack.registers.begin());
+  stack.bytes = {static_cast<const std::byte*>(copy.bytes), copy.size};
+  const auto walked = unwind::walk_stack(stack, find, addresses);
+  if (missing && !last) return false;
+  if (missing) ++late_;
+  frames.frames = static_cast<uint32_t>(walked.frames);
+  frames.by_table = static_cast<uint32_t>(walked.by_table);
+  frames.end = end_of(walked.end);
+  return true;
+}
+
+std::vector<std::string> StackResolver::notes() const {
+  auto notes = files_.notes();
+  if (late_ != 0)
+    notes.push_back(fmt::format(
+        "{} user stack(s) were unwound without a table that was not ready in time.", late_));
+  return notes;
+}
+
+}  // namespace pi::swtrace
