@@ -106,6 +106,25 @@ teardown() {
     [ "$(period)" = period=3 ]
 }
 
+@test "-g takes perf where that may record the system; -g fp, and without perf, the source is that of other runs" {
+    make_layout
+    rm layout/bin/swtrace
+    cat >layout/bin/swtrace <<'END'
+#!/bin/sh
+if [ "$1" = check ]; then cat check.json; else echo "$*" >>calls && exit 1; fi
+END
+    chmod +x layout/bin/swtrace
+    echo '"perf_system_works": true' >check.json
+    for words in '-g' '-g tables' '-g fp' '-g --source=driver' ''; do
+        # shellcheck disable=SC2086
+        run -125 layout/bin/run.tprof $words --no-java -o out -- true
+    done
+    echo '"perf_system_works": false' >check.json
+    run -125 layout/bin/run.tprof -g --no-java -o out -- true
+    sed -nE 's/^init .*--source ([a-z]+).*/\1/p' calls | tr '\n' ' ' >sources
+    [ "$(cat sources)" = 'perf perf auto driver auto auto ' ]
+}
+
 @test "-p reports and -p PID traces; options for the other one are refused" {
     for words in '-p 1 -- true' '-p -- true' '-p 1 -p' '-p 1 -s 0' '-p 0' '-p 99999999' '-p 1 --java'; do
         # shellcheck disable=SC2086
