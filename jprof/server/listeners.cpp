@@ -10,11 +10,13 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <span>
 
 #include <pi/files.h>
 #include <pi/hex.h>
 #include <pi/jvm_commands.h>
+#include <pi/jvm_sockets.h>
 #include <pi/new_file.h>
 #include <pi/user_socket.h>
 
@@ -28,22 +30,33 @@ Error failure(const std::string& what) {
   return {errno, what + ": " + std::generic_category().message(errno)};
 }
 
-// Does a process listen there? A socket that remained of a killed process refuses connections.
-bool is_in_use(const sockaddr_un& address) {
-  const UniqueFd fd(::socket(AF_UNIX, socket_flags, 0));
-  if (!fd) return true;  // not known
-  return ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
-         errno == EAGAIN;
-}
-
-Status remove_stale(const std::string& path, const sockaddr_un& address) {
+// A socket that remained of a killed process with the same id.
+Status remove_stale(const std::string& path) {
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0)
     return errno == ENOENT ? Status{} : failure("cannot examine '" + path + "'");
   if (!S_ISSOCK(facts.st_mode)) return Error{EEXIST, "'" + path + "' is not a socket; remove it"};
-  if (is_in_use(address))
+  if (!jvm_commands::is_abandoned(path))
     return Error{EADDRINUSE, "another process with this id listens at '" + path + "'"};
   return ::unlink(path.c_str()) == 0 ? Status{} : failure("cannot remove '" + path + "'");
+}
+
+// A socket that listens at path. It has another name until then: one with this name that does not
+// listen is removed.
+Result<UniqueFd> listen_at(const std::string& path, const std::string& before) {
+  const auto address = socket_address(before);
+  if (!address) return address.error();
+  (void)::unlink(before.c_str());
+  UniqueFd fd(::socket(AF_UNIX, socket_flags, 0));
+  if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0)
+    return failure("cannot listen at '" + path + "'");
+  if (::chmod(before.c_str(), 0600) != 0 || ::listen(fd.get(), waiting_clients) != 0 ||
+      ::rename(before.c_str(), path.c_str()) != 0) {
+    const Error error = failure("cannot listen at '" + path + "'");
+    (void)::unlink(before.c_str());
+    return error;
+  }
+  return fd;
 }
 
 Result<std::string> new_key() {
@@ -60,18 +73,15 @@ Status Listeners::open_socket(uint32_t pid) {
   if (!directory) return directory.error();
   directory_ = *directory;
   if (const auto good = private_directory(directory_); !good) return good;
-  const std::string path = directory_ + "/" + jvm_commands::socket_name(pid);
-  const auto address = socket_address(path);
-  if (!address) return address.error();
-  if (const auto removed = remove_stale(path, *address); !removed) return removed;
-  UniqueFd fd(::socket(AF_UNIX, socket_flags, 0));
-  if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0)
-    return failure("cannot listen at '" + path + "'");
+  const std::string name = jvm_commands::socket_name(pid);
+  const std::string path = directory_ + "/" + name;
+  if (const auto removed = remove_stale(path); !removed) return removed;
+  auto fd = listen_at(path, directory_ + "/." + name);
+  if (!fd) return fd.error();
   path_ = path;
   has_files_ = true;
-  if (::chmod(path.c_str(), 0600) != 0 || ::listen(fd.get(), waiting_clients) != 0)
-    return failure("cannot listen at '" + path + "'");
-  socket_ = std::move(fd);
+  socket_ = std::move(*fd);
+  jvm_commands::remove_abandoned(directory_);
   return {};
 }
 

@@ -20,7 +20,7 @@ class Listeners {
   Listeners& operator=(const Listeners&) = delete;
   ~Listeners() { remove_files(); }
 
-  // Replaces the socket of an ended process with the same pid.
+  // Replaces the socket of an ended process with the same pid, and removes those of others.
   Status open_socket(uint32_t pid);
   // The first free port of first and the seven after it.
   Status open_port(unsigned first);

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <pi/files.h>
 #include <pi/jvm_commands.h>
+#include <pi/jvm_sockets.h>
 
 namespace pi::rtdriver {
 namespace {
@@ -91,17 +92,11 @@ std::vector<JvmSocket> find_sockets(const std::vector<Directory>& directories) {
   for (const auto& directory : directories) {
     size_t of_directory = 0;
     for (const std::string_view name : entries(directory.path)) {
-      if (!name.starts_with(jvm_commands::socket_prefix) ||
-          !name.ends_with(jvm_commands::socket_suffix))
-        continue;
-      const auto pid = number(name.substr(
-          jvm_commands::socket_prefix.size(),
-          name.size() - jvm_commands::socket_prefix.size() - jvm_commands::socket_suffix.size()));
+      const auto pid = jvm_commands::socket_pid(name);
+      if (!pid) continue;
       const std::string path = fmt::format("{}/{}", directory.path, name);
       struct stat facts {};
-      if (!pid || name != jvm_commands::socket_name(*pid) || ::lstat(path.c_str(), &facts) != 0 ||
-          !S_ISSOCK(facts.st_mode))
-        continue;
+      if (::lstat(path.c_str(), &facts) != 0 || !S_ISSOCK(facts.st_mode)) continue;
       if (of_directory++ == max_sockets) break;
       found.push_back({*pid, path, directory.owner});
     }

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 #include <pi/jvm_commands.h>
+#include <pi/jvm_sockets.h>
 #include <pi/printable.h>
 
 #include "cli.h"
@@ -38,6 +39,8 @@ Error failure_of(const JvmSocket& socket, const Error& error) {
 
 Result<Jvm> open_socket(const JvmSocket& socket) {
   auto connection = Connection::to_socket(socket);
+  if (!connection && connection.error().code == not_listening)
+    jvm_commands::remove_if_abandoned(socket.path);  // its JVM was killed
   if (!connection) return failure_of(socket, connection.error());
   return Jvm{std::to_string(socket.pid), socket.pid, 0, std::move(*connection)};
 }

@@ -9,10 +9,13 @@
 #include <fstream>
 
 #include <pi/jvm_commands.h>
+#include <pi/unique_fd.h>
+#include <pi/user_socket.h>
 
 #include "connection.h"
 #include "jvms.h"
 #include "schedule.h"
+#include "targets.h"
 #include "words.h"
 
 namespace pi::rtdriver {
@@ -150,6 +153,30 @@ TEST(RtdriverKey, OnlyAFileOfTheDirectorysOwnerIsRead) {
   ::rmdir(other.c_str());
   ::unlink(file.c_str());
   ::rmdir(directory.c_str());
+}
+
+// Also of a process id that is in use again.
+TEST(RtdriverSockets, OneAtWhichNoProcessListensIsRemoved) {
+  std::string directory = testing::TempDir() + "rtdriver-XXXXXX";
+  ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+  const auto path = [&directory](uint32_t pid) {
+    return directory + "/" + jvm_commands::socket_name(pid);
+  };
+  const auto own = static_cast<uint32_t>(::getpid());
+  for (const uint32_t pid : {own, own + 1}) {
+    const auto address = socket_address(path(pid));
+    const UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address), 0);
+  }
+  ::setenv(jvm_commands::directory_variable, directory.c_str(), 1);
+  Wanted wanted;
+  wanted.pids = {own};
+  EXPECT_THAT(connect_to(wanted).error().message, HasSubstr("has ended"));
+  EXPECT_NE(::access(path(own).c_str(), F_OK), 0);
+  EXPECT_EQ(::access(path(own + 1).c_str(), F_OK), 0);
+  EXPECT_THAT(connect_to({}).error().message, HasSubstr("No Java virtual machine"));
+  ::unsetenv(jvm_commands::directory_variable);
+  EXPECT_EQ(::rmdir(directory.c_str()), 0);
 }
 
 }  // namespace
