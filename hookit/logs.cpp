@@ -25,8 +25,9 @@ Status write_log(const std::string& path,
   jprof::LogFile file;
   if (const auto opened = file.open(path, options); !opened) return opened.error();
   const int error = format([&file](std::string_view part) { return file.append(part); });
-  if (error) return Error{error, "'" + path + "' cannot be written: " + std::strerror(error)};
-  return {};
+  if (!error) return {};
+  file.discard();
+  return Error{error, "'" + path + "' cannot be written: " + std::strerror(error)};
 }
 
 std::string log_heading(int pid, const std::vector<std::string>& minima_notes) {

@@ -283,8 +283,11 @@ Status Session::write_events(const callflow::Snapshot& snapshot) {
   const auto convert = [&](const std::string& name, auto format) -> Status {
     jprof::LogFile file;
     if (const auto created = file.open(name); !created) return created.error();
-    return format(events_.get(), file.descriptor(), snapshot, calibration_, settings,
-                  [&](uint64_t function) { return names.of(function); });
+    const auto written = format(events_.get(), file.descriptor(), snapshot, calibration_, settings,
+                                [&](uint64_t function) { return names.of(function); });
+    if (written) return {};
+    if (written.error().code != EINVAL) file.discard();  // EINVAL: all that is readable is there
+    return Error{written.error().code, "'" + name + "': " + written.error().message};
   };
   auto written = convert(path, callflow::log_gen);
   if (written && options_.json) written = convert(path + ".json", callflow::log_gen_json);

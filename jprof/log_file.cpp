@@ -98,6 +98,10 @@ void LogFile::remove_if_empty() const {
     ::unlink(path_.c_str());
 }
 
+void LogFile::discard() const {
+  if (::ftruncate(fd_.get(), 0) == 0) remove_if_empty();
+}
+
 // Removes the part of a record that a full disk left: it would corrupt the next one.
 int LogFile::truncate_to(off_t size, int error) const {
   return ::ftruncate(fd_.get(), size) == 0 ? error : EIO;

@@ -33,6 +33,8 @@ class LogFile {
   Result<Opened> open(const std::string& path, ChosenBy options = by_log_options);
   void close() { fd_.reset(); }
   void remove_if_empty() const;
+  // Removes the open file, of which only a part could be written.
+  void discard() const;
   bool is_open() const { return static_cast<bool>(fd_); }
   const std::string& path() const { return path_; }
   // For writing; this object's own, while the file is open.

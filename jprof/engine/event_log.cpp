@@ -159,7 +159,8 @@ class JsonEvents {
   JsonWriter json_;
 };
 
-// What was converted before an error is kept, and its form is complete.
+// What was converted before an error is kept, and its form is complete. Blocks that a full disk cut
+// are no error: the log says how many events were lost.
 template <class Writer>
 pi::Status convert(int events, int out, const Snapshot& snapshot, const Calibration& calibration,
                    const ReportSettings& settings, const NameOf& name_of) {
@@ -167,7 +168,8 @@ pi::Status convert(int events, int out, const Snapshot& snapshot, const Calibrat
   EventReader reader(snapshot.metrics, calibration, settings.hidden_method);
   const auto read = reader.read(events, [&](const Event& event) { return writer.add(event); });
   const int error = writer.end();
-  return read && error ? pi::Status(failure(error)) : read;
+  if (!read && (read.error().code != EINVAL || snapshot.losses.log == 0)) return read;
+  return error ? pi::Status(failure(error)) : pi::Status();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include <pi/files.h>
 
@@ -34,20 +35,44 @@ bool EventReader::is_valid(const BlockHead& head) const {
          head.bytes <= EventBuffer::block_bytes - sizeof head && head.bytes % event_bytes() == 0;
 }
 
-pi::Status EventReader::read(int events, const std::function<int(const Event&)>& take) {
-  std::vector<std::byte> block(EventBuffer::block_bytes);
-  for (uint64_t offset = 0;;) {
+// Where the next block begins in bytes, from the place at; no number if there is none.
+std::optional<size_t> EventReader::next_block(std::span<const std::byte> bytes, size_t at) const {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view mark(reinterpret_cast<const char*>(&BlockHead::magic),
+                              sizeof BlockHead::magic);
+  for (at = text.find(mark, at); at != text.npos; at = text.find(mark, at + 1)) {
     BlockHead head;
-    const auto read = pi::read_at(events, offset, std::as_writable_bytes(std::span(&head, 1)));
+    if (text.size() - at < sizeof head) return {};
+    std::memcpy(&head, text.data() + at, sizeof head);
+    if (is_valid(head)) return at;
+  }
+  return {};
+}
+
+// A block of which a full disk took only a part is followed by the next one, earlier than its head
+// says. Its events were counted as lost.
+pi::Status EventReader::read(int events, const std::function<int(const Event&)>& take) {
+  constexpr size_t window = EventBuffer::block_bytes + sizeof(BlockHead);
+  std::vector<std::byte> buffer(window);
+  pi::Status result;
+  for (uint64_t offset = 0;;) {
+    const auto read = pi::read_at(events, offset, std::span(buffer));
     if (read.error) return failure(read.error);
-    if (read.bytes == 0) return {};
-    if (read.bytes < sizeof head || !is_valid(head)) return damaged(offset);
-    const auto body = std::span(block).first(head.bytes);
-    const auto events_read = pi::read_at(events, offset + sizeof head, body);
-    if (events_read.error) return failure(events_read.error);
-    if (events_read.bytes < head.bytes) return damaged(offset);
-    if (const int error = read_block(head.tid, body, take)) return failure(error);
-    offset += sizeof head + head.bytes;
+    if (read.bytes == 0) return result;
+    const auto bytes = std::span(buffer).first(read.bytes);
+    BlockHead head{};
+    std::memcpy(&head, bytes.data(), std::min(bytes.size(), sizeof head));
+    const size_t size = sizeof head + (is_valid(head) ? head.bytes : 0);
+    const auto next = next_block(bytes, 1);
+    if (is_valid(head) && size <= bytes.size() && (!next || *next >= size)) {
+      const auto body = bytes.subspan(sizeof head, head.bytes);
+      if (const int error = read_block(head.tid, body, take)) return failure(error);
+      offset += size;
+      continue;
+    }
+    if (result) result = damaged(offset);
+    if (!next) return result;
+    offset += *next;
   }
 }
 

@@ -36,7 +36,7 @@ class EventReader {
               std::optional<uint64_t> hidden);
 
   // Calls take for each event of the file, which is open for reading. take returns an error number,
-  // or 0 to continue. The events before a damaged block were taken.
+  // or 0 to continue. Error EINVAL: some blocks are damaged, the events of all others were taken.
   pi::Status read(int events, const std::function<int(const Event&)>& take);
 
  private:
@@ -50,6 +50,7 @@ class EventReader {
 
   size_t event_bytes() const { return sizeof(EventHead) + metrics_.size() * sizeof(uint64_t); }
   bool is_valid(const BlockHead& head) const;
+  std::optional<size_t> next_block(std::span<const std::byte> bytes, size_t at) const;
   int read_block(uint32_t tid, std::span<const std::byte> events,
                  const std::function<int(const Event&)>& take);
   bool is_shown(Event& event);

@@ -104,7 +104,7 @@ Status CallFlow::write_events(LogFile& log, Format format, const callflow::Snaps
                               const callflow::NameOf& name_of) {
   const auto written =
       format(event_file_.get(), log.descriptor(), snapshot, calibration_, settings, name_of);
-  if (!written) (void)::ftruncate(log.descriptor(), 0);
+  if (!written) log.discard();
   log.close();
   if (written) return {};
   return Error{no_logs, "cannot write '" + log.path() + "': " + written.error().message};
@@ -140,7 +140,10 @@ Status CallFlow::write_logs(JNIEnv* jni) {
   const auto name_of = [this](uint64_t method) { return methods_.name(method); };
   const std::string tree = logs_.tree().path(), events = logs_.events().path();
   // Without these nothing else is written, so that the same names can be tried again.
-  if (auto written = write_calls(snapshot, settings, name_of); !written) return written;
+  if (auto written = write_calls(snapshot, settings, name_of); !written) {
+    logs_.discard();
+    return written;
+  }
   logs_.count();
   // All else that can be written is written; the first error is returned.
   std::vector<Status> results{saved};

@@ -13,7 +13,7 @@ namespace pi::jprof {
 
 Status write_and_close(LogFile& log, const Format& format) {
   const int error = format([&log](std::string_view part) { return log.append(part); });
-  if (error != 0) (void)::ftruncate(log.descriptor(), 0);
+  if (error != 0) log.discard();
   log.close();
   if (error == 0) return {};
   return Error{no_logs,

@@ -218,6 +218,24 @@ rows() {
     [[ $output == "hookit: '/nonexistent/log-rt.1_"*"cannot be written: No such file or directory. Create the directory"* ]]
 }
 
+@test "on a full disk a message says so, and no part of a log remains" {
+    unshare -m true 2>/dev/null || skip "needs root to mount a small file system"
+    mkdir disk
+    cat >script <<'END'
+mount -t tmpfs -o size=16k none disk || exit 1
+for options in raw_cycles raw_cycles,calltrace; do
+    JPROFOPTS=nopidx,logpath=disk,$options "$1" recursive 500
+    echo "status $?"
+    ls disk
+done
+END
+    run unshare -m bash script "$hooked"
+    echo "$output"
+    [ "$(grep -c '^status 3$' <<<"$output")" -eq 2 ]
+    [ "$(grep -cE "^hookit: 'disk/log-(rt|gen).1'.* cannot be written: No space left on device" <<<"$output")" -eq 2 ]
+    ! grep -q '^log-' <<<"$output"
+}
+
 @test "a program that runs with another user's rights ignores the environment" {
     [ "$(id -u)" -eq 0 ] || skip "needs root"
     install -m 4755 -o nobody "$hooked" setuid

@@ -4,13 +4,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/resource.h>
 
 #include <cerrno>
 #include <filesystem>
 
 #include "name_log.h"
+#include "file_limit.h"
 #include "temp_dir.h"
 
 namespace pi::jprof {
@@ -18,27 +17,6 @@ namespace {
 
 using test::slurp;
 using testing::HasSubstr;
-
-// Limits the size of files while it exists: acts as a full disk without root.
-class FileLimit {
- public:
-  explicit FileLimit(rlim_t bytes) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-    signal_ = ::signal(SIGXFSZ, SIG_IGN);
-  }
-  ~FileLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    ::signal(SIGXFSZ, signal_);
-  }
-  FileLimit(const FileLimit&) = delete;
-  FileLimit& operator=(const FileLimit&) = delete;
-
- private:
-  rlimit before_{};
-  sighandler_t signal_;
-};
 
 class LogFileTest : public testing::Test {
  protected:
@@ -130,7 +108,7 @@ TEST_F(LogFileTest, ARecordThatDoesNotFitIsNotWritten) {
   ASSERT_TRUE(log_.open(path_));
   EXPECT_EQ(log_.append("fits\n"), 0);
   {
-    const FileLimit limit(8);
+    const test::FileLimit limit(8);
     EXPECT_EQ(log_.append("does not\n"), EFBIG);
     EXPECT_EQ(slurp(path_), "fits\n");
     EXPECT_EQ(log_.append("ok\n"), 0);
@@ -166,7 +144,7 @@ TEST(NameLog, LossesAreReportedOnceOnStderrAndInTheLogAfterwards) {
   log.begin(beginning, 0);
   testing::internal::CaptureStderr();
   {
-    const FileLimit limit(4004);
+    const test::FileLimit limit(4004);
     EXPECT_FALSE(log.append("much too long\n", 0x20));
     EXPECT_FALSE(log.append("this too is\n", 0x10));
   }
@@ -191,7 +169,7 @@ TEST(NameLog, AHeadThatDidNotFitIsWrittenBeforeTheFirstRecord) {
   EXPECT_TRUE(log.append("early\n", 1));
   testing::internal::CaptureStderr();
   {
-    const FileLimit limit(4);
+    const test::FileLimit limit(4);
     EXPECT_FALSE(log.begin("beginning\n", 2));
     EXPECT_FALSE(log.append("event\n", 3));
   }

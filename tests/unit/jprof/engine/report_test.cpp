@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 
 #include "event_log.h"
 #include "fake_program.h"
+#include "file_limit.h"
 
 namespace pi::callflow {
 namespace {
@@ -285,6 +287,25 @@ TEST_F(LogGen, ManyBlocksOfEventsAreAllWritten) {
   const std::string report = text();
   EXPECT_EQ(std::count(report.begin(), report.end(), '<'), 50000);
   EXPECT_EQ(std::count(report.begin(), report.end(), '>'), 50000);
+}
+
+TEST_F(LogGen, ABlockThatAFullDiskCutIsLostAndAllOthersAreKept) {
+  call(1);
+  flush_event_log();
+  struct stat before {};
+  ASSERT_EQ(::fstat(events_, &before), 0);
+  call(2);
+  {
+    const test::FileLimit limit(static_cast<rlim_t>(before.st_size) + 40);
+    flush_event_log();
+  }
+  call(3);
+  const std::string report = text();
+  EXPECT_THAT(report, HasSubstr("Lost :: 2 events that could not be written"));
+  EXPECT_THAT(report, HasSubstr("< F:m1()"));
+  EXPECT_THAT(report, testing::Not(HasSubstr("m2()")));
+  EXPECT_THAT(report, HasSubstr("> F:m3()"));
+  EXPECT_THAT(report, HasSubstr("< F:m3()"));
 }
 
 TEST_F(LogGen, ADamagedEndIsReportedAndTheRestIsKept) {
