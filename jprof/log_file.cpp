@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include <pi/file_size_signal.h>
 #include <pi/files.h>
 
 namespace pi::jprof {
@@ -108,6 +109,7 @@ int LogFile::truncate_to(off_t size, int error) const {
 }
 
 int LogFile::append(std::string_view text) {
+  const NoFileSizeSignal quiet;
   struct stat facts {};
   if (::fstat(fd_.get(), &facts) != 0) return errno;
   if (facts.st_nlink == 0) return ENOENT;

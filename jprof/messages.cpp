@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <pi/file_size_signal.h>
 #include <pi/files.h>
 
 namespace pi::jprof {
@@ -14,6 +15,7 @@ void say(std::string_view text) {
 
 // One write(), so that JVM output cannot interleave; errors are ignored.
 void print(std::string_view text) {
+  const NoFileSizeSignal quiet;
   (void)write_all(STDERR_FILENO, text_bytes(text));
 }
 

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include <pi/file_size_signal.h>
+
 #include "memory.h"
 
 namespace pi::callflow {
@@ -39,6 +41,7 @@ void EventBuffer::flush() {
   if (block.bytes == 0) return;
   const int error = errno;
   const size_t bytes = sizeof block + block.bytes;
+  const pi::NoFileSizeSignal quiet;
   if (::syscall(SYS_write, file_, block_, bytes) != static_cast<long>(bytes)) lose();
   block.bytes = 0;
   errno = error;

@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include <pi/file_size_signal.h>
 #include <pi/files.h>
 
 #include "event_reader.h"
@@ -28,6 +29,7 @@ pi::Error failure(int error) {
 }
 
 int write_text(int out, const std::string& text) {
+  const pi::NoFileSizeSignal quiet;
   return pi::write_all(out, pi::text_bytes(text));
 }
 

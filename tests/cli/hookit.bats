@@ -236,6 +236,15 @@ END
     ! grep -q '^log-' <<<"$output"
 }
 
+@test "a limit of the size of files costs logs, and does not end the program" {
+    limited() { bash -c 'ulimit -f 8; exec "$1" recursive 20000 2>err' bash "$hooked"; }
+    JPROFOPTS=nopidx,raw_cycles run -3 limited
+    grep -q "^hookit: './log-rt.1' cannot be written: File too large" err
+    [ ! -e log-rt.1 ]
+    JPROFOPTS=nopidx,raw_cycles,calltrace run -3 limited
+    grep -q ' Lost :: 40000 events that could not be written' log-gen.1
+}
+
 @test "a program that runs with another user's rights ignores the environment" {
     [ "$(id -u)" -eq 0 ] || skip "needs root"
     install -m 4755 -o nobody "$hooked" setuid

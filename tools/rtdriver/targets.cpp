@@ -103,6 +103,11 @@ Result<Jvm> open_port(const Wanted& wanted, const std::vector<Directory>& direct
       wanted.key_file.empty() ? find_key(directories, port) : read_key(wanted.key_file);
   if (!key) return key.error();
   auto connection = Connection::to_port(port, *key);
+  if (!connection && connection.error().code == not_listening)
+    return Error{not_listening,
+                 fmt::format("No process accepts commands at port {}: the JVM with this key has "
+                             "ended. 'rtdriver -l' finds those that run.",
+                             port)};
   if (!connection)
     return Error{connection.error().code, fmt::format("Cannot send commands to port {}: {}", port,
                                                       connection.error().message)};
