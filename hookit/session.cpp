@@ -260,17 +260,23 @@ Status Session::write_tree(const callflow::Snapshot& snapshot) {
   const std::string path = log_name(options_, "rt", number_, pid_);
   const callflow::ReportSettings settings = {log_heading(pid_, minima_notes_), meter_.columns,
                                              options_.types, options_.legend};
-  auto written = write_log(path, [&](const callflow::Sink& sink) {
+  Status written;  // the error names all that is missing
+  const auto write = [&](const char* suffix, const auto& format) {
+    const auto result = write_log(path + suffix, format);
+    if (result) return;
+    const std::string before = written ? "" : written.error().message + "; ";
+    written = Error{result.error().code, before + result.error().message};
+  };
+  write("", [&](const callflow::Sink& sink) {
     return callflow::log_rt(snapshot, settings, name_of, sink);
   });
-  if (written && options_.json)
-    written = write_log(path + ".json", [&](const callflow::Sink& sink) {
+  if (options_.json)
+    write(".json", [&](const callflow::Sink& sink) {
       return callflow::log_rt_json(snapshot, name_of, sink);
     });
-  if (written && options_.folded)
-    written = write_log(path + ".folded", [&](const callflow::Sink& sink) {
-      return sink(callflow::folded(snapshot, 0, name_of));
-    });
+  if (options_.folded)
+    write(".folded",
+          [&](const callflow::Sink& sink) { return sink(callflow::folded(snapshot, 0, name_of)); });
   if (written && options_.verbose) say("'" + path + "' is written");
   return written;
 }

@@ -2,7 +2,6 @@
 // What call flow writes: log-rt, log-gen, log-unrecorded and the minima of calibration.
 #include <unistd.h>
 
-#include <algorithm>
 #include <ctime>
 #include <map>
 #include <vector>
@@ -45,6 +44,13 @@ std::string time_text(std::time_t time) {
   char text[32];
   ::gmtime_r(&time, &parts);
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+Status all_errors(const std::vector<Status>& results) {
+  std::string text;
+  for (const auto& result : results)
+    if (!result) text += (text.empty() ? "" : "; ") + result.error().message;
+  return text.empty() ? Status{} : Status(Error{no_logs, text});
 }
 
 }  // namespace
@@ -145,7 +151,7 @@ Status CallFlow::write_logs(JNIEnv* jni) {
     return written;
   }
   logs_.count();
-  // All else that can be written is written; the first error is returned.
+  // All else that can be written is written; the error names what is missing.
   std::vector<Status> results{saved};
   if (options_.json && options_.call_tree)
     results.push_back(write_file(tree + ".json", [&](const callflow::Sink& sink) {
@@ -166,9 +172,7 @@ Status CallFlow::write_logs(JNIEnv* jni) {
   results.push_back(write_and_close(logs_.unrecorded(), [this](const callflow::Sink& sink) {
     return sink(methods_.unrecorded_text());
   }));
-  const auto failed =
-      std::find_if(results.begin(), results.end(), [](const auto& r) { return !r; });
-  return failed == results.end() ? Status{} : *failed;
+  return all_errors(results);
 }
 
 }  // namespace pi::jprof

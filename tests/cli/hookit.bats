@@ -233,7 +233,7 @@ END
     echo "$output"
     [ "$(grep -c '^status 3$' <<<"$output")" -eq 2 ]
     [ "$(grep -cE "^hookit: 'disk/log-(rt|gen).1'.* cannot be written: No space left on device" <<<"$output")" -eq 2 ]
-    ! grep -q '^log-' <<<"$output"
+    [ "$(grep -c '^log-' <<<"$output")" -eq 0 ]
 }
 
 @test "a limit of the size of files costs logs, and does not end the program" {
@@ -241,6 +241,9 @@ END
     JPROFOPTS=nopidx,raw_cycles run -3 limited
     grep -q "^hookit: './log-rt.1' cannot be written: File too large" err
     [ ! -e log-rt.1 ]
+    # What is missing is named.
+    JPROFOPTS=nopidx,json,folded run -3 limited
+    grep -q "log-rt.1' cannot.*; './log-rt.1.json' cannot.*; './log-rt.1.folded' cannot" err
     JPROFOPTS=nopidx,raw_cycles,calltrace run -3 limited
     grep -q ' Lost :: 40000 events that could not be written' log-gen.1
 }
