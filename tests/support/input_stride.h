@@ -7,23 +7,14 @@
 #include <cstddef>
 #include <cstdlib>
 
+#include "sanitized.h"
+
 namespace test_support {
 
 // The distance between two tried inputs. PITRACE_TEST_ALL, which 'scripts/check long' sets, selects
 // all inputs always.
 inline size_t input_stride() {
-#if defined(__SANITIZE_ADDRESS__)
-  constexpr bool sanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-  constexpr bool sanitized = true;
-#else
-  constexpr bool sanitized = false;
-#endif
-#else
-  constexpr bool sanitized = false;
-#endif
-  return sanitized && std::getenv("PITRACE_TEST_ALL") == nullptr ? 31 : 1;
+  return TEST_IS_SANITIZED && std::getenv("PITRACE_TEST_ALL") == nullptr ? 31 : 1;
 }
 
 // How many of a test's random rounds are tried: all, or a quarter where the stride is not 1.

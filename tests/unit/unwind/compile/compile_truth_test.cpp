@@ -6,6 +6,7 @@
 #include <elfutils/libdw.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <gnu/libc-version.h>
 #include <gtest/gtest.h>
 #include <link.h>
 #include <unistd.h>
@@ -259,14 +260,14 @@ std::string file_of(const void* symbol) {
 }
 
 TEST(UnwindTruth, TheCLibrary) {
-  const auto compared = compare_file(file_of(reinterpret_cast<void*>(&::fopen)), 4000);
+  const auto compared = compare_file(file_of(reinterpret_cast<void*>(&::gnu_get_libc_version)), 4000);
   EXPECT_GT(compared.addresses, 4000u);
   EXPECT_GT(compared.without, 0u);
 }
 
 // The frame of a signal handler, the start of a thread, and expressions are few rows of a file.
 TEST(UnwindTruth, TheRareRulesOfTheCLibrary) {
-  const std::string path = file_of(reinterpret_cast<void*>(&::fopen));
+  const std::string path = file_of(reinterpret_cast<void*>(&::gnu_get_libc_version));
   const auto table = unwind_test::compile_file(path);
   const Truth truth(path);
   std::mt19937_64 random(2);

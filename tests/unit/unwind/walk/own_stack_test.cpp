@@ -16,6 +16,7 @@
 #include <map>
 #include <vector>
 
+#include "sanitized.h"
 #include "tables.h"
 #include "walk/walk_stack.h"
 
@@ -139,7 +140,7 @@ class UnwindOwnStack : public testing::Test {
  protected:
   UnwindOwnStack() { (void)own_code(); }
   void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if TEST_IS_SANITIZED
     GTEST_SKIP() << "sanitizers do not allow other frames' memory to be read";
 #endif
   }
