@@ -61,7 +61,7 @@ int start_with_jvm(JavaVM* vm, const char* text) {
   const bool good = answer(parsed);
   if (!good || parsed.options.detach) {
     if (good) say("DETACH cannot be used when a JVM starts: attach to the running JVM with it");
-    say("wrong options: the JVM is stopped. Try HELP");
+    say("wrong options: the JVM is stopped; the option HELP lists all");
     return JNI_ERR;
   }
   if (!parsed.options.records()) return report_nothing_to_do(parsed.options), JNI_OK;
@@ -71,7 +71,7 @@ int start_with_jvm(JavaVM* vm, const char* text) {
     if (started) return;
     right = started.error().code != wrong_options;
     say(started.error().message + (right ? ". Nothing is recorded; the JVM continues"
-                                         : ". Wrong options: the JVM is stopped. Try HELP"));
+                                         : ". Wrong options: the JVM is stopped; the option HELP lists all"));
   };
   if (parsed.options.records_calls()) start(CallFlow::get());
   if (parsed.options.records_locks()) start(LockMonitor::get());
@@ -82,7 +82,7 @@ int start_with_jvm(JavaVM* vm, const char* text) {
 int attach(JavaVM* vm, const char* text) {
   const auto parsed = parse_options({text_of(text)}, read_config);
   if (!answer(parsed)) {
-    say("wrong options: nothing is changed. Try HELP");
+    say("wrong options: nothing is changed; the option HELP lists all");
     return wrong_options;
   }
   if (parsed.options.has_probes()) {
