@@ -70,8 +70,9 @@ int start_with_jvm(JavaVM* vm, const char* text) {
     const auto started = session.start(vm, parsed.options, late...);
     if (started) return;
     right = started.error().code != wrong_options;
-    say(started.error().message + (right ? ". Nothing is recorded; the JVM continues"
-                                         : ". Wrong options: the JVM is stopped; the option HELP lists all"));
+    say(started.error().message +
+        (right ? ". Nothing is recorded; the JVM continues"
+               : ". Wrong options: the JVM is stopped; the option HELP lists all"));
   };
   if (parsed.options.records_calls()) start(CallFlow::get());
   if (parsed.options.records_locks()) start(LockMonitor::get());

@@ -109,10 +109,8 @@ teardown() {
 @test "-g takes perf where that may record the system; -g fp, and without perf, the source is that of other runs" {
     make_layout
     rm layout/bin/swtrace
-    cat >layout/bin/swtrace <<'END'
-#!/bin/sh
-if [ "$1" = check ]; then cat check.json; else echo "$*" >>calls && exit 1; fi
-END
+    # shellcheck disable=SC2016 # expanded by the fake program
+    printf '%s\n' '#!/bin/sh' 'if [ "$1" = check ]; then cat check.json; else echo "$*" >>calls && exit 1; fi' >layout/bin/swtrace
     chmod +x layout/bin/swtrace
     echo '"perf_system_works": true' >check.json
     for words in '-g' '-g tables' '-g fp' '-g --source=driver' ''; do

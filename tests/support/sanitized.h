@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a test is compiled with the address or the thread sanitizer; clang 14 has no macros for that.
+// Whether a test is compiled with the address or the thread sanitizer; clang 14 has no macros for
+// that.
 #ifndef TEST_SUPPORT_SANITIZED_H
 #define TEST_SUPPORT_SANITIZED_H
 

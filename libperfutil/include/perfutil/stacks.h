@@ -27,7 +27,7 @@ struct pi_stack_copy {
 	uint32_t tid;
 	uint64_t registers[PI_STACK_REGISTERS];
 	const void *bytes; /* from the stack pointer on; valid during the call */
-	size_t size;
+	size_t length; /* bytes */
 };
 
 #define PI_STACK_UNKNOWN 0 /* the caller of the last frame is not known */

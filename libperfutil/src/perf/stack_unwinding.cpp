@@ -78,7 +78,7 @@ bool read_copy(Reader& in, pi_stack_copy& copy, bool& is_64) {
   const auto used = bytes && *size != 0 ? in.number() : std::optional<uint64_t>(0);
   if (!bytes || !used) return false;
   copy.bytes = bytes->data();
-  copy.size = std::min<uint64_t>(*used, *size);
+  copy.length = std::min<uint64_t>(*used, *size);
   return true;
 }
 

@@ -74,7 +74,7 @@ bool StackResolver::resolve(const pi_stack_copy& copy, bool last, std::span<uint
   unwind::CapturedStack stack;
   static_assert(PI_STACK_REGISTERS == unwind::register_count);
   std::copy(std::begin(copy.registers), std::end(copy.registers), stack.registers.begin());
-  stack.bytes = {static_cast<const std::byte*>(copy.bytes), copy.size};
+  stack.bytes = {static_cast<const std::byte*>(copy.bytes), copy.length};
   const auto walked = unwind::walk_stack(stack, find, addresses);
   if (missing && !last) return false;
   if (missing) ++late_;

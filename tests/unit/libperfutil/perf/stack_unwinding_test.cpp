@@ -65,7 +65,7 @@ struct Application {
       self.copy = *copy;
       self.times.push_back(copy->time);
       const auto* first = static_cast<const uint64_t*>(copy->bytes);
-      self.words.assign(first, first + copy->size / 8);
+      self.words.assign(first, first + copy->length / 8);
       EXPECT_GE(space, self.frames.size());
       std::copy(self.frames.begin(), self.frames.end(), addresses);
       *out = {static_cast<uint32_t>(self.frames.size()), self.by_table, self.end};

@@ -65,7 +65,7 @@ class SwtraceStackResolver : public testing::Test {
     copy.registers[unwind::stack_pointer] = stack;
     copy.registers[unwind::return_address] = address + 4;
     copy.bytes = words_;
-    copy.size = sizeof words_;
+    copy.length = sizeof words_;
     for (int i = 0; i < 2000; ++i) {
       if (resolver.resolve(copy, last, addresses_, frames_)) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -260,7 +260,8 @@ std::string file_of(const void* symbol) {
 }
 
 TEST(UnwindTruth, TheCLibrary) {
-  const auto compared = compare_file(file_of(reinterpret_cast<void*>(&::gnu_get_libc_version)), 4000);
+  const auto compared =
+      compare_file(file_of(reinterpret_cast<void*>(&::gnu_get_libc_version)), 4000);
   EXPECT_GT(compared.addresses, 4000u);
   EXPECT_GT(compared.without, 0u);
 }
