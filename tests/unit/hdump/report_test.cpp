@@ -85,6 +85,44 @@ TEST(Report, SizesAreThoseOfHotSpot) {
   EXPECT_EQ(report.reachable_objects, report.objects);
 }
 
+// Sizes of 32-bit JVMs: a header of 8 bytes and references of 4.
+TEST(Report, AnIdMayHaveFourBytes) {
+  DumpBuilder dump(4);
+  dump.add_class(object_class, "java/lang/Object");
+  dump.add_class(item, "Item", object_class, {{"next", Type::object}, {"data", Type::object}});
+  dump.add_object(0x1000, item, {0x2000, 0});
+  dump.add_object(0x2000, item, {0, 0x3000});
+  dump.add_primitives(0x3000, Type::int8, 100);
+  dump.add_root(0x1000);
+  const Report report = report_on(dump.finish());
+  EXPECT_EQ(report.misfits, 0u);
+  EXPECT_EQ(row_of(report, "Item")->bytes, 2u * 16);
+  EXPECT_EQ(row_of(report, "Item")->retained, report.reachable_bytes);
+  EXPECT_EQ(row_of(report, "byte[]")->retained, 112u);
+}
+
+// The file of another process, which writes to it.
+TEST(Report, ADumpThatChangesWhileItIsReadIsRefused) {
+  const auto of = [](unsigned id_size, size_t elements) {
+    DumpBuilder dump(id_size);
+    dump.add_class(array_class, "[LItem;");
+    dump.add_array(0x1000, array_class, std::vector<uint64_t>(elements, 0x1000));
+    dump.add_root(0x1000);
+    return dump.finish();
+  };
+  const auto first = of(8, 3);
+  for (const auto& second : {of(4, 3), of(8, 5)}) {
+    const auto space = DiskSpace::in("/tmp");
+    int reads = 0;
+    const auto open = [&]() -> pi::Result<std::unique_ptr<ByteStream>> {
+      return memory_stream(reads++ == 0 ? first : second);
+    };
+    const auto report = analyse("a dump", open, *space, {}, no_progress);
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().message, "it has changed while it was read.");
+  }
+}
+
 TEST(Report, TheLeakIsFoundWithItsContentAndItsPath) {
   const Report report = report_on(leaking(1000).finish());
   ASSERT_EQ(report.suspects.size(), 1u);

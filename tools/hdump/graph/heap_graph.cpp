@@ -15,6 +15,7 @@ class HeapGraph::FirstPass final : public Visitor {
   FirstPass(HeapGraph& graph, ObjectIds::Builder& ids)
       : graph_(graph), classes_(graph.classes_), ids_(ids) {}
 
+  void ids_have(unsigned bytes) override { classes_.set_id_size(bytes); }
   void string(Id id, std::string_view text) override { classes_.add_string(id, text); }
   void loaded_class(Id id, Id name) override { classes_.add_loaded(id, name); }
   void root(RootKind kind, Id id) override {
@@ -94,6 +95,8 @@ pi::Status HeapGraph::read_references(const Open& open, const DiskSpace& space,
                               [&](uint64_t position) { progress("reading references", position); });
   pass.finish();
   if (!same) return same.error();
+  if (same->id_size != facts_.id_size || same->bytes != facts_.bytes)
+    return pi::Error{-1, "it has changed while it was read."};
   references_ = records->targets();
   auto finished = records->finish();
   if (!finished) return finished.error();

@@ -43,7 +43,8 @@ void ReferencePass::object_array(Id id, Id class_id, uint32_t length) {
 }
 
 void ReferencePass::elements(std::span<const std::byte> ids) {
-  for (size_t at = 0; at < ids.size(); at += id_size_) {
+  // The ids of a file that has changed meanwhile may have other sizes.
+  for (size_t at = 0; at + id_size_ <= ids.size(); at += id_size_) {
     if (collected_.ids.size() >= batch) {
       hand_over();
       collected_.parts.push_back({});

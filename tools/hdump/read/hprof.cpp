@@ -130,6 +130,7 @@ class Reader {
       return pi::Error{-1,
                        fmt::format("its ids have {} bytes; 4 and 8 are known.", facts_.id_size)};
     id_ = facts_.id_size;
+    visitor_.ids_have(id_);
     return {};
   }
 

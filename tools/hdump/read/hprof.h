@@ -83,6 +83,8 @@ struct ClassDump {
 class Visitor {
  public:
   virtual ~Visitor() = default;
+  // Before all others: the bytes of an id.
+  virtual void ids_have(unsigned /*bytes*/) {}
   virtual void string(Id, std::string_view) {}
   virtual void loaded_class(Id /*class_id*/, Id /*name*/) {}
   virtual void root(RootKind, Id /*object*/) {}
