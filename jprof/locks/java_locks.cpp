@@ -34,9 +34,11 @@ jmethodID JavaLocks::find(JNIEnv* jni, const char* name, const char* signature) 
 }
 
 template <class... Arguments>
-void JavaLocks::call(JNIEnv* jni, jmethodID method, Arguments... arguments) const {
+bool JavaLocks::call(JNIEnv* jni, jmethodID method, Arguments... arguments) const {
   jni->CallStaticVoidMethod(type_, method, arguments...);
-  if (jni->ExceptionCheck()) jni->ExceptionClear();
+  if (!jni->ExceptionCheck()) return true;
+  jni->ExceptionClear();
+  return false;
 }
 
 Status JavaLocks::prepare(JNIEnv* jni, const std::atomic<int64_t>& gc_time) {
@@ -99,12 +101,11 @@ Result<LockTotals> JavaLocks::counts(JNIEnv* jni) const {
   return totals;
 }
 
-JavaLocks::Ignored::Ignored(const JavaLocks& locks, JNIEnv* jni) : locks_(locks), jni_(jni) {
-  locks_.call(jni_, locks_.ignore_, jboolean{JNI_TRUE});
-}
+JavaLocks::Ignored::Ignored(const JavaLocks& locks, JNIEnv* jni)
+    : locks_(locks), jni_(jni), begun_(locks_.call(jni_, locks_.ignore_, jboolean{JNI_TRUE})) {}
 
 JavaLocks::Ignored::~Ignored() {
-  locks_.call(jni_, locks_.ignore_, jboolean{JNI_FALSE});
+  if (begun_) locks_.call(jni_, locks_.ignore_, jboolean{JNI_FALSE});
 }
 
 }  // namespace pi::jprof

@@ -37,12 +37,14 @@ class JavaLocks {
    private:
     const JavaLocks& locks_;
     JNIEnv* const jni_;
+    const bool begun_;  // the thread had the memory and the stack for it
   };
 
  private:
   jmethodID find(JNIEnv* jni, const char* name, const char* signature) const;
+  // False after an exception.
   template <class... Arguments>
-  void call(JNIEnv* jni, jmethodID method, Arguments... arguments) const;
+  bool call(JNIEnv* jni, jmethodID method, Arguments... arguments) const;
 
   jclass type_ = nullptr;
   jmethodID ignore_ = nullptr, start_ = nullptr, stop_ = nullptr, reset_ = nullptr,

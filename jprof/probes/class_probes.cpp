@@ -146,7 +146,9 @@ void ClassProbes::retransform(jvmtiEnv* jvmti, std::span<const jclass> classes) 
 void ClassProbes::on_class_file(jvmtiEnv* jvmti, JNIEnv* jni, jclass redefined, jobject loader,
                                 const char* name, std::span<const unsigned char> code,
                                 jint* new_size, unsigned char** new_code) {
-  if (!name || !transformer_.accepts(jni, loader)) return;
+  // The JVM does not know the name if the program called defineClass() without one.
+  if (!name) name = "?";
+  if (!transformer_.accepts(jni, loader)) return;
   if (is_untouchable(name)) {
     // The monitors of these are too few to list the classes.
     if (purpose_ == Purpose::calls) methods_->report(name, "the JVM depends on its code");

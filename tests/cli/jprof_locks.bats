@@ -84,6 +84,17 @@ for line in open("found"):
 END
 }
 
+@test "classes defined without a name, full methods and a small heap: counted, or said to be not counted" {
+  java -Xmx8m -XX:+UseSerialGC -agentpath:"$agent=jlm,nopidx" -cp "$classes" LockFiles "$classes" >out 2>err || { cat out err; return 1; }
+  [ ! -s err ]
+  has_gets() { awk -v name="$1" '$NF ~ "^" name "@" { sum += $2 } END { print sum + 0 }' log-jlm.1; }
+  [ "$(has_gets LockUsual.class)" -eq "$(value out LockUsual.class 3)" ]
+  [ "$(has_gets LockInitialiser.class)" -eq 0 ]
+  [ "$(has_gets java.lang.StringBuffer)" -eq "$(value out java.lang.StringBuffer 3)" ]
+  grep -qF 'LockVariables.run(I)I: its variables or its stack are too large for probes' log-jlm.1
+  grep -qF 'LockPlaces.run(I)I: too large for probes' log-jlm.1
+}
+
 @test "rtdriver starts, stops, resets and writes reports; JLML has no hold times" {
   mkfifo in
   java -XX:TieredStopAtLevel=1 -agentpath:"$agent=jlml,nostart,nopidx" -cp "$classes" Locks commands <in >out 2>err &

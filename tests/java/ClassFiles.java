@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes class files that a Java compiler does not make, for Programs.java. Argument: the directory.
+// Writes class files that a Java compiler does not make, for Programs.java and LockFiles.java. Argument: the directory.
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -7,6 +7,7 @@ import org.objectweb.asm.ClassWriter;
 import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
 
 final class ClassFiles {
     private static final int PUBLIC_STATIC = Opcodes.ACC_PUBLIC | Opcodes.ACC_STATIC;
@@ -20,6 +21,10 @@ final class ClassFiles {
         Path directory = Path.of(args[0]);
         Files.write(directory.resolve("Large.class"), large());
         Files.write(directory.resolve("Constants.class"), constants());
+        Files.write(directory.resolve("LockUsual.class"), locks("LockUsual", 1, 1));
+        Files.write(directory.resolve("LockVariables.class"), locks("LockVariables", 1, LARGEST));
+        Files.write(directory.resolve("LockPlaces.class"), locks("LockPlaces", 4000, 1));
+        Files.write(directory.resolve("LockInitialiser.class"), initialiser("LockInitialiser"));
         for (int version = 46; version <= 50; version++) {
             Files.write(directory.resolve("Old" + version + ".class"), old(version));
         }
@@ -64,6 +69,37 @@ final class ClassFiles {
             method.visitInsn(Opcodes.IRETURN);
             end(method, 1, 1);
         }
+        return end(writer);
+    }
+
+    /** A method that enters the monitor of its class, and returns how often. */
+    private static byte[] locks(String name, int gets, int variables) {
+        ClassWriter writer = begin(Opcodes.V11, name);
+        MethodVisitor method = beginMethod(writer, "run");
+        for (int i = 0; i < gets; i++) {
+            for (int opcode : new int[] {Opcodes.MONITORENTER, Opcodes.MONITOREXIT}) {
+                method.visitLdcInsn(Type.getObjectType(name));
+                method.visitInsn(opcode);
+            }
+        }
+        method.visitLdcInsn(gets);
+        method.visitInsn(Opcodes.IRETURN);
+        end(method, 1, variables);
+        return end(writer);
+    }
+
+    /** An initialiser that is marked as synchronized, which the JVM ignores. */
+    private static byte[] initialiser(String name) {
+        ClassWriter writer = begin(Opcodes.V11, name);
+        int access = Opcodes.ACC_STATIC | Opcodes.ACC_SYNCHRONIZED;
+        MethodVisitor method = writer.visitMethod(access, "<clinit>", "()V", null, null);
+        method.visitCode();
+        method.visitInsn(Opcodes.RETURN);
+        end(method, 0, 0);
+        method = beginMethod(writer, "run");
+        method.visitInsn(Opcodes.ICONST_0);
+        method.visitInsn(Opcodes.IRETURN);
+        end(method, 1, 1);
         return end(writer);
     }
 

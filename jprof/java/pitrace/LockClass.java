@@ -9,6 +9,7 @@ import org.objectweb.asm.Opcodes;
 
 /** Copies a class to a writer. */
 final class LockClass extends ClassVisitor {
+    private static final int MOST_SLOTS = 0xffff; // of a method's variables, and of its stack
     private static final int VERSION_MASK = 0xffff; // without the mark of preview features
 
     private final LockCode code;
@@ -44,6 +45,8 @@ final class LockClass extends ClassVisitor {
         String why = null;
         if (tooLarge.contains(name + descriptor)) {
             why = "too large for probes: a method has 64 KB at most";
+        } else if (method.locals + LockProbes.MORE_LOCALS > MOST_SLOTS || method.stack + LockProbes.MORE_STACK > MOST_SLOTS) {
+            why = "its variables or its stack are too large for probes";
         } else if (method.lockedBeforeSuper) {
             why = "it enters a monitor before its call of super()";
         } else if (method.isSynchronized && isStatic && !hasClassConstants) {

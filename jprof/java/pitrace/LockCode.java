@@ -16,6 +16,7 @@ final class LockCode extends ClassVisitor {
         int places; // monitorenter and monitorexit
         int waits;
         int locals;
+        int stack;
         boolean lockedBeforeSuper; // a constructor enters a monitor before it has called super()
 
         Method(boolean isSynchronized) {
@@ -52,7 +53,8 @@ final class LockCode extends ClassVisitor {
         if ((access & (Opcodes.ACC_NATIVE | Opcodes.ACC_ABSTRACT)) != 0) {
             return null;
         }
-        Method method = new Method((access & Opcodes.ACC_SYNCHRONIZED) != 0);
+        // The JVM ignores this flag of an initialiser of a class.
+        Method method = new Method((access & Opcodes.ACC_SYNCHRONIZED) != 0 && !name.equals("<clinit>"));
         return new MethodVisitor(Opcodes.ASM9) {
             private boolean superCalled = !name.equals("<init>");
             private int created;
@@ -82,6 +84,7 @@ final class LockCode extends ClassVisitor {
             @Override
             public void visitMaxs(int maxStack, int maxLocals) {
                 method.locals = maxLocals;
+                method.stack = maxStack;
                 if (method.isSynchronized || method.places + method.waits > 0) {
                     methods.put(name + descriptor, method);
                 }

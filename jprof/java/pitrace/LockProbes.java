@@ -21,7 +21,8 @@ import org.objectweb.asm.TypeReference;
 final class LockProbes extends MethodVisitor {
     private static final String PROBE = "java/lang/PitraceLocks";
     private static final String MONITOR = "java/lang/PitraceMonitor";
-    private static final int MORE_STACK = 2;
+    static final int MORE_STACK = 2;
+    static final int MORE_LOCALS = 1;
 
     private final LockCode.Method method;
     private final int number;
@@ -152,7 +153,7 @@ final class LockProbes extends MethodVisitor {
             leaveMethod();
             super.visitInsn(Opcodes.ATHROW);
         }
-        super.visitMaxs(maxStack + MORE_STACK, maxLocals + (method.places > 0 ? 1 : 0));
+        super.visitMaxs(maxStack + MORE_STACK, maxLocals + (method.places > 0 ? MORE_LOCALS : 0));
     }
 
     private Object[] localsOfHandler() {

@@ -16,12 +16,14 @@ final class Transformer {
     /**
      * Returns the class file with probes, or null if it stays as it is.
      *
+     * @param name the JVM's, for reports on class files that cannot be read
      * @param mayAddMethods as while the class is loaded: native methods can get probes
      * @param locks with probes of the lock monitor instead of those of calls
      */
     static byte[] transform(String name, byte[] classFile, boolean mayAddMethods, boolean locks) {
         try {
             ClassReader reader = new ClassReader(classFile);
+            name = reader.getClassName();
             return locks ? transformLocks(reader) : transform(reader, mayAddMethods);
         } catch (ClassTooLargeException e) {
             Methods.report(name, "it has too many constants for probes");
@@ -56,16 +58,21 @@ final class Transformer {
     private static byte[] transformLocks(ClassReader reader) {
         LockCode code = new LockCode();
         reader.accept(code, ClassReader.SKIP_DEBUG | ClassReader.SKIP_FRAMES);
+        if (code.methods.isEmpty()) {
+            return null;
+        }
         Set<String> tooLarge = new HashSet<>();
-        while (code.methods.size() > tooLarge.size()) {
+        while (true) {
             ClassWriter writer = new ClassWriter(reader, 0);
-            reader.accept(new LockClass(writer, code, tooLarge), 0);
+            reader.accept(new LockClass(writer, code, tooLarge), 0); // reports those that are too large
+            if (code.methods.size() == tooLarge.size()) {
+                return null;
+            }
             try {
                 return writer.toByteArray();
             } catch (MethodTooLargeException e) {
                 tooLarge.add(e.getMethodName() + e.getDescriptor());
             }
         }
-        return null;
     }
 }

@@ -23,7 +23,10 @@ public final class PitraceLocks {
     static final int TIMED = 2; // 1: counts without times
 
     private static final int BUCKETS = 1 << 16;
-    private static final int LISTED_MAX = 1 << 16; // monitors of objects that are alive
+    private static final int LISTED_BYTES = 96; // of the heap, for each of those that are listed
+    // Monitors of objects that are alive. They need a thirtieth of the heap at most.
+    private static final int LISTED_MAX =
+            (int) Math.min(1 << 16, Runtime.getRuntime().maxMemory() / 30 / LISTED_BYTES);
     private static final Unsafe UNSAFE = Unsafe.getUnsafe();
     private static final ThreadLocal<PitraceHolds> HOLDS = new ThreadLocal<>();
     private static final PitraceMonitor[] LISTED = new PitraceMonitor[BUCKETS]; // first ones of chains, by hash
@@ -74,7 +77,7 @@ public final class PitraceLocks {
     @ForceInline
     public static void leaving(Object object) {
         if (mode != OFF) {
-            PitraceHolds holds = HOLDS.get();
+            PitraceHolds holds = existing();
             if (holds != null && holds.epoch == epoch) {
                 holds.leave(object);
             }
@@ -85,7 +88,7 @@ public final class PitraceLocks {
     @ForceInline
     public static void leavingMethod(int method) {
         if (mode != OFF) {
-            PitraceHolds holds = HOLDS.get();
+            PitraceHolds holds = existing();
             if (holds != null && holds.epoch == epoch) {
                 holds.leaveMethod(method);
             }
@@ -127,7 +130,7 @@ public final class PitraceLocks {
     // ---- monitors ----
 
     private static PitraceMonitor find(Object object, int place) {
-        PitraceHolds holds = HOLDS.get();
+        PitraceHolds holds = existing();
         if (holds != null) {
             PitraceMonitor known = holds.cache[place & PitraceHolds.CACHE_MASK];
             if (known != null && known.get() == object) {
@@ -157,6 +160,16 @@ public final class PitraceLocks {
             return monitor;
         } catch (OutOfMemoryError e) {
             lose();
+            return null;
+        }
+    }
+
+    // Of the calling thread; or null. ThreadLocal.get() may need memory.
+    @ForceInline
+    private static PitraceHolds existing() {
+        try {
+            return HOLDS.get();
+        } catch (OutOfMemoryError e) {
             return null;
         }
     }
@@ -238,8 +251,12 @@ public final class PitraceLocks {
 
     /** The last hold of a monitor that is not listed has ended. */
     static void addToClass(PitraceMonitor monitor) {
-        synchronized (LISTED) {
-            sumOf(monitor.name).addCounts(monitor);
+        try {
+            synchronized (LISTED) {
+                sumOf(monitor.name).addCounts(monitor);
+            }
+        } catch (OutOfMemoryError e) {
+            lose();
         }
     }
 
@@ -264,12 +281,12 @@ public final class PitraceLocks {
     }
 
     private static PitraceMonitor suspend(Object object) {
-        PitraceHolds holds = mode == OFF || object == null ? null : HOLDS.get();
+        PitraceHolds holds = mode == OFF || object == null ? null : existing();
         return holds != null && holds.epoch == epoch ? holds.suspend(object) : null;
     }
 
     private static void resume(PitraceMonitor held) {
-        PitraceHolds holds = mode == OFF || held == null ? null : HOLDS.get();
+        PitraceHolds holds = mode == OFF || held == null ? null : existing();
         if (holds != null && holds.epoch == epoch) {
             holds.resume(held);
         }
