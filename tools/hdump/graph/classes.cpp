@@ -106,8 +106,15 @@ std::optional<uint32_t> Classes::find(Id id) const {
 }
 
 void Classes::add_string(Id id, std::string_view text) {
-  strings_[id] = {texts_.size(), static_cast<uint32_t>(text.size())};
-  texts_ += text;
+  // A JVM has some hundred thousand names of some tens of bytes. A compressed dump can have any
+  // number.
+  constexpr size_t max_texts = 4 << 20, max_bytes = 256 << 20;
+  if (strings_.size() >= max_texts || texts_.size() + text.size() > max_bytes) {
+    ++texts_left_out_;
+    return;
+  }
+  if (strings_.try_emplace(id, texts_.size(), static_cast<uint32_t>(text.size())).second)
+    texts_ += text;
 }
 
 std::string_view Classes::string(Id id) const {

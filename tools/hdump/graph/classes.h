@@ -61,7 +61,9 @@ class Classes {
 
   // Records of the dump.
   void set_id_size(unsigned id_size) { id_size_ = id_size; }
+  // The first text of an id counts. Beyond a limit, texts are left out.
   void add_string(Id id, std::string_view text);
+  uint64_t texts_left_out() const { return texts_left_out_; }
   void add_loaded(Id class_id, Id name) { class_names_[class_id] = name; }
   // False if that class has been read before.
   bool add(const ClassDump& dump);
@@ -103,6 +105,7 @@ class Classes {
   // Offset and length in texts_.
   std::unordered_map<Id, std::pair<uint64_t, uint32_t>> strings_;
   std::string texts_;
+  uint64_t texts_left_out_ = 0;
   std::vector<Sizes> sizes_;
   std::vector<std::optional<std::vector<Reference>>> references_;
 };

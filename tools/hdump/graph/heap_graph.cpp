@@ -70,6 +70,8 @@ pi::Result<HeapGraph> HeapGraph::read(const Open& open, const DiskSpace& space, 
   graph.ids_ = std::move(*sorted);
   if (const uint64_t more = ids.size() - graph.size())
     damage.add(0, fmt::format("{} objects have the id of another object and are left out", more));
+  if (const uint64_t texts = graph.classes_.texts_left_out())
+    damage.add(0, fmt::format("{} names are left out: a dump may have 256 MiB of them", texts));
   graph.layout_ = assumed_layout(facts->id_size, ids.lowest(), ids.highest());
   graph.complete_classes(first.arrays);
   graph.add_roots(first.roots);
