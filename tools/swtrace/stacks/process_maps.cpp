@@ -11,6 +11,8 @@ namespace pi::swtrace {
 void ProcessMaps::clear() {
   processes_.clear();
   changes_.clear();
+  mappings_ = 0;
+  refused_ = 0;
 }
 
 void ProcessMaps::add(const pi_process_change& change, std::shared_ptr<TableFile> file) {
@@ -21,6 +23,8 @@ void ProcessMaps::add(const pi_process_change& change, std::shared_ptr<TableFile
                                        change.parent,
                                        change.address,
                                        {end, change.address - change.offset, std::move(file)}});
+  // Stacks that are older than the changes that do not fit see the memory after them.
+  while (changes_.size() > limits_.changes) advance(changes_.begin()->first);
 }
 
 void ProcessMaps::advance(uint64_t time) {
@@ -28,22 +32,56 @@ void ProcessMaps::advance(uint64_t time) {
     apply(std::move(changes_.extract(changes_.begin()).mapped()));
 }
 
+void ProcessMaps::replace(SharedMaps& maps, SharedMaps by) {
+  if (maps && maps.use_count() == 1) mappings_ -= maps->size();
+  maps = std::move(by);
+}
+
+// Makes the mappings those of one process. False: the limit has no space for a copy.
+bool ProcessMaps::own(SharedMaps& maps) {
+  if (!maps) {
+    maps = std::make_shared<Maps>();
+  } else if (maps.use_count() > 1) {
+    if (maps->size() + mappings_ > limits_.mappings) return false;
+    maps = std::make_shared<Maps>(*maps);
+    mappings_ += maps->size();
+  }
+  return true;
+}
+
+void ProcessMaps::map(Maps& maps, uint64_t begin, Mapping mapping) {
+  mappings_ -= maps.size();
+  put(maps, begin, std::move(mapping));
+  // What was there before is gone in any case.
+  for (auto at = maps.find(begin); at != maps.end() && is_over(maps); ++refused_)
+    at = maps.erase(at);
+  mappings_ += maps.size();
+}
+
+bool ProcessMaps::is_over(const Maps& maps) const {
+  return maps.size() > limits_.mappings_a_process || mappings_ + maps.size() > limits_.mappings;
+}
+
 void ProcessMaps::apply(Change change) {
   if (change.kind == PI_PROCESS_EXECUTED || change.kind == PI_PROCESS_ENDED) {
-    processes_.erase(change.pid);
+    const auto process = processes_.find(change.pid);
+    if (process == processes_.end()) return;
+    replace(process->second, nullptr);
+    processes_.erase(process);
     return;
   }
   if (change.kind == PI_PROCESS_FORKED) {
     const auto parent = processes_.find(change.parent);
-    if (parent != processes_.end()) processes_[change.pid] = std::shared_ptr<Maps>(parent->second);
+    if (parent == processes_.end()) return;
+    SharedMaps shared = parent->second;
+    replace(processes_[change.pid], std::move(shared));
     return;
   }
   auto& maps = processes_[change.pid];
-  if (!maps)
-    maps = std::make_shared<Maps>();
-  else if (maps.use_count() > 1)
-    maps = std::make_shared<Maps>(*maps);
-  put(*maps, change.address, std::move(change.mapping));
+  if (own(maps))
+    map(*maps, change.address, std::move(change.mapping));
+  else
+    ++refused_;
 }
 
 // Replaces what was mapped there; perf does not report where memory is unmapped.
@@ -70,7 +108,7 @@ void ProcessMaps::put(Maps& maps, uint64_t begin, Mapping mapping) {
 
 const Mapping* ProcessMaps::find(uint32_t pid, uint64_t address) const {
   const auto process = processes_.find(pid);
-  if (process == processes_.end()) return nullptr;
+  if (process == processes_.end() || !process->second) return nullptr;
   const Maps& maps = *process->second;
   const auto after = maps.upper_bound(address);
   if (after == maps.begin()) return nullptr;

@@ -89,6 +89,11 @@ std::vector<std::string> StackResolver::notes() const {
   if (late_ != 0)
     notes.push_back(fmt::format(
         "{} user stack(s) were unwound without a table that was not ready in time.", late_));
+  if (maps_.refused() != 0)
+    notes.push_back(
+        fmt::format("{} mapping(s) of programs are not known to the recorder, since it keeps a "
+                    "limited number of them: stacks end in their code.",
+                    maps_.refused()));
   return notes;
 }
 

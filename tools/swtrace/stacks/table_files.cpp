@@ -26,6 +26,7 @@ namespace {
 constexpr size_t max_early = 1 << 14;   // files that wait to be opened early
 constexpr size_t max_open_files = 400;  // of 1,024 descriptors, which is a usual limit
 constexpr size_t max_table_bytes = 512 << 20;
+constexpr size_t max_sources = 1 << 16;
 constexpr char vdso[] = "[vdso]";
 
 // A copy of this process's vdso, which the kernel maps into all processes.
@@ -67,9 +68,10 @@ Key key_of(const UniqueFd& fd) {
 }  // namespace
 
 struct TableSource {
-  UniqueFd fd;  // until the table is made
+  UniqueFd fd;  // until the table is made, or others need the descriptor
   std::shared_ptr<const SealedTable> table;
   bool done = false;
+  bool usable() const { return done || fd; }
 };
 
 // What the thread and its owner share.
@@ -85,6 +87,7 @@ struct TableWork {
   void open(TableFile& file);
   void make(TableFile& file);
   void close_unused();
+  void forget_unmapped();
   void compile_source(TableSource& source, const std::string& path);
   static void end(TableFile& file);
   void count_failure(const std::string& path, const std::string& reason);
@@ -148,9 +151,12 @@ void TableWork::end(TableFile& file) {
 }
 
 void TableWork::open(TableFile& file) {
-  if (file.source_ || open_files >= max_open_files) return;
+  if (file.source_ && file.source_->usable()) return;
+  if (open_files >= max_open_files) return;
   UniqueFd fd = open_mapped(file.place_, proc);
   if (!fd) return;
+  if (sources.size() >= max_sources) forget_unmapped();
+  if (sources.size() >= max_sources) return;
   auto& source = sources[file.place_.path == vdso ? Key{} : key_of(fd)];
   if (!source) {
     source = std::make_shared<TableSource>();
@@ -162,9 +168,9 @@ void TableWork::open(TableFile& file) {
 }
 
 void TableWork::make(TableFile& file) {
-  if (open_files >= max_open_files && !file.source_) close_unused();
+  if (open_files >= max_open_files && !(file.source_ && file.source_->usable())) close_unused();
   open(file);
-  if (!file.source_) {
+  if (!file.source_ || !file.source_->usable()) {
     const std::lock_guard lock(mutex);
     if (not_opened++ == 0) first_not_opened = printable(file.place_.path);
   } else if (!file.source_->done) {
@@ -173,16 +179,31 @@ void TableWork::make(TableFile& file) {
   end(file);
 }
 
-// The files that were opened early and were not needed so far.
+// The files that were opened early and were not needed so far. Who needs one opens it again.
 void TableWork::close_unused() {
-  std::erase_if(sources, [](const auto& entry) { return !entry.second->done; });
+  std::erase_if(sources, [](const auto& entry) {
+    if (!entry.second->done) entry.second->fd = {};
+    return !entry.second->done;
+  });
   open_files = 0;
+}
+
+// The files of processes that have ended. Only this thread shares sources with mapped files.
+void TableWork::forget_unmapped() {
+  std::erase_if(sources, [this](const auto& entry) {
+    const auto& source = entry.second;
+    if (source.use_count() > 1) return false;
+    if (source->table) table_bytes -= source->table->bytes();
+    if (source->fd) --open_files;
+    return true;
+  });
 }
 
 void TableWork::compile_source(TableSource& source, const std::string& path) {
   source.done = true;
   const UniqueFd fd = std::move(source.fd);
   --open_files;
+  if (table_bytes >= max_table_bytes) forget_unmapped();
   if (table_bytes >= max_table_bytes)
     return count_failure(path, "the tables of other files use all memory that tables may use");
   auto table = compile(fd);

@@ -101,5 +101,56 @@ TEST_F(SwtraceProcessMaps, AMappingOfNoOrTooManyBytesIsIgnored) {
   EXPECT_EQ(offset(1, ~uint64_t{0}), -1);
 }
 
+// Changes whose time does not come: a trace that is suspended has no ticks.
+TEST_F(SwtraceProcessMaps, ChangesThatDoNotFitApplyAtOnce) {
+  ProcessMaps maps({4, 1000, 1000});
+  for (uint64_t i = 1; i <= 10; ++i) maps.add(mapped(1, i, i << 12, 0x1000), nullptr);
+  EXPECT_TRUE(maps.find(1, 6 << 12));
+  EXPECT_FALSE(maps.find(1, 7 << 12));
+  EXPECT_EQ(maps.refused(), 0u);
+}
+
+TEST_F(SwtraceProcessMaps, AProcessHasALimitedNumberOfMappings) {
+  ProcessMaps maps({1000, 1000, 4});
+  maps.add(mapped(1, 1, 0x100000, 0x100000), nullptr);
+  // Each divides what is left of the first.
+  for (uint64_t i = 1; i <= 10; ++i)
+    maps.add(mapped(1, i + 1, 0x100000 + i * 0x2000, 0x1000), nullptr);
+  for (uint64_t i = 1; i <= 10; ++i) maps.add(mapped(2, i + 1, i << 12, 0x1000), nullptr);
+  maps.advance(100);
+  EXPECT_TRUE(maps.find(1, 0x100000));
+  EXPECT_TRUE(maps.find(1, 0x102000));
+  EXPECT_FALSE(maps.find(1, 0x100000 + 10 * 0x2000));
+  EXPECT_TRUE(maps.find(2, 4 << 12));
+  EXPECT_FALSE(maps.find(2, 5 << 12));
+  EXPECT_GE(maps.refused(), 6u + 8);
+  // What it has can still be replaced.
+  maps.add(mapped(2, 101, 2 << 12, 0x1000, 0x5000), nullptr);
+  maps.advance(101);
+  EXPECT_EQ(maps.find(2, 2 << 12)->bias, (uint64_t{2} << 12) - 0x5000);
+}
+
+TEST_F(SwtraceProcessMaps, AllProcessesTogetherHaveALimitedNumberOfMappings) {
+  ProcessMaps maps({1000, 10, 8});
+  for (uint64_t i = 1; i <= 6; ++i) maps.add(mapped(1, i, i << 12, 0x1000), nullptr);
+  maps.add(happened(PI_PROCESS_FORKED, 2, 10, 1), nullptr);
+  maps.add(mapped(2, 11, 9 << 12, 0x1000), nullptr);  // needs a copy of six
+  maps.advance(11);
+  EXPECT_TRUE(maps.find(2, 6 << 12));
+  EXPECT_FALSE(maps.find(2, 9 << 12));
+  EXPECT_EQ(maps.refused(), 1u);
+  // A process that has ended gives back what it alone had.
+  maps.add(happened(PI_PROCESS_ENDED, 1, 12), nullptr);
+  maps.add(mapped(2, 13, 9 << 12, 0x1000), nullptr);
+  for (uint64_t i = 1; i <= 3; ++i) maps.add(mapped(3, 14, i << 12, 0x1000), nullptr);
+  maps.add(happened(PI_PROCESS_EXECUTED, 3, 15), nullptr);
+  for (uint64_t i = 1; i <= 4; ++i) maps.add(mapped(4, 16, i << 12, 0x1000), nullptr);
+  maps.advance(16);
+  EXPECT_TRUE(maps.find(2, 9 << 12));
+  EXPECT_TRUE(maps.find(4, 3 << 12));
+  EXPECT_FALSE(maps.find(4, 4 << 12));
+  EXPECT_EQ(maps.refused(), 2u);
+}
+
 }  // namespace
 }  // namespace pi::swtrace

@@ -10,11 +10,14 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include <pi/files.h>
 
 #include "table/table_builder.h"
+#include "temp_dir.h"
 
 namespace pi::swtrace {
 namespace {
@@ -46,29 +49,30 @@ Result<SealedTable> some_table() {
 
 class SwtraceStackResolver : public testing::Test {
  protected:
-  void map(StackResolver& resolver, const char* path, uint64_t inode, uint64_t time = 1) {
+  void map(StackResolver& resolver, const char* path, uint64_t inode, uint64_t time = 1,
+           uint64_t at = address) {
     pi_process_change change{};
     change.kind = PI_PROCESS_MAPPED;
     change.pid = static_cast<uint32_t>(::getpid());
     change.time = time;
-    change.address = address;
+    change.address = at;
     change.bytes = 0x1000;
     change.inode = inode;
     change.path = path;
     resolver.change(change);
   }
   // Until it is ready.
-  bool resolve(StackResolver& resolver, bool last = false) {
+  bool resolve(StackResolver& resolver, bool last = false, uint64_t at = address) {
     pi_stack_copy copy{};
     copy.time = 5;
     copy.pid = static_cast<uint32_t>(::getpid());
     copy.registers[unwind::stack_pointer] = stack;
-    copy.registers[unwind::return_address] = address + 4;
+    copy.registers[unwind::return_address] = at + 4;
     copy.bytes = words_;
     copy.length = sizeof words_;
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < 10000; ++i) {
       if (resolver.resolve(copy, last, addresses_, frames_)) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return false;
   }
@@ -146,6 +150,39 @@ TEST_F(SwtraceStackResolver, MemoryWithoutAFileHasNoTableAndNeedsNone) {
   map(resolver, "//anon", 0);
   ASSERT_TRUE(resolve(resolver));
   EXPECT_EQ(frames_.end, PI_STACK_UNKNOWN);
+  EXPECT_THAT(resolver.notes(), IsEmpty());
+}
+
+size_t open_descriptors() {
+  return static_cast<size_t>(
+      std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
+}
+
+// More than there are descriptors for.
+TEST_F(SwtraceStackResolver, ThousandsOfMappedFilesNeedFewDescriptors) {
+  constexpr uint64_t files = 1300, batch = 430;
+  const test::TempDir directory;
+  const size_t before = open_descriptors();
+  size_t most = 0;
+  StackResolver resolver([&](const UniqueFd&) {
+    most = std::max(most, open_descriptors());
+    return some_table();
+  });
+  resolver.begin();
+  for (uint64_t i = 0; i < files; ++i) {
+    const std::string path = directory.path() + "/" + std::to_string(i);
+    std::ofstream(path) << i;
+    map(resolver, path.c_str(), inode_of(path.c_str()), 1, address + i * 0x1000);
+    // Its stack needs a descriptor, while the files before it have all of them.
+    if (i % batch == batch - 1) {
+      ASSERT_TRUE(resolve(resolver, false, address + i * 0x1000));
+      ASSERT_EQ(frames_.end, PI_STACK_WHOLE);
+    }
+  }
+  // One whose descriptor was closed meanwhile.
+  ASSERT_TRUE(resolve(resolver, false, address + 0x1000));
+  EXPECT_EQ(frames_.end, PI_STACK_WHOLE);
+  EXPECT_LT(most, before + 450);
   EXPECT_THAT(resolver.notes(), IsEmpty());
 }
 
