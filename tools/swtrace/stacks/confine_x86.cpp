@@ -5,6 +5,7 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -113,7 +114,8 @@ bool filter_system_calls() {
 bool confine(uint64_t file) {
   const uint64_t memory = std::min(memory_cap, memory_floor + memory_factor * file);
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !become_nobody() || !drop_capabilities() ||
-      ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0)
+      ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 ||
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0)  // a change of the user clears it
     return false;
   // The file's mapping counts as address space too.
   if (!limit(RLIMIT_CPU, processor_seconds) || !limit(RLIMIT_CORE, 0) || !limit(RLIMIT_NPROC, 0) ||

@@ -15,6 +15,8 @@
 namespace pi::swtrace {
 
 int table_child_main() {
+  // Also without the recorder, which may have been killed before this line.
+  ::alarm(static_cast<unsigned>(child_time.count()) + 1);
   struct stat facts {};
   if (::fstat(STDIN_FILENO, &facts) != 0 || !S_ISREG(facts.st_mode)) return child_failed;
   if (facts.st_size <= 0) return child_no_table;

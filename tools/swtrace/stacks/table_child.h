@@ -22,13 +22,15 @@ inline constexpr int child_good = 0, child_no_table = 1, child_failed = 2, child
 int table_child_main();
 
 // Gives up every right that compiling does not need: root's user and capabilities, other
-// descriptors, new programs, and all system calls but those for memory and for the output. file:
-// size of the input. False if that is not possible.
+// descriptors, new programs, and all system calls but those for memory and for the output. It ends
+// with its parent thread. file: size of the input. False if that is not possible.
 bool confine(uint64_t file);
+
+inline constexpr std::chrono::seconds child_time{15};
 
 struct ChildLimits {
   const char* program = "/proc/self/exe";
-  std::chrono::milliseconds time{15'000};
+  std::chrono::milliseconds time = child_time;
 };
 
 enum class NoTable { has_none, failed };

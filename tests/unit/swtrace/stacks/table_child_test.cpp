@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -151,6 +152,31 @@ TEST_F(SwtraceTableChild, AConfinedProcessCanOnlyAllocateAndWrite) {
               ::_exit(memory == MAP_FAILED ? 5 : 6);
             }),
             5 << 8);
+}
+
+// As when a recorder is killed.
+TEST_F(SwtraceTableChild, AConfinedProcessEndsWithItsParent) {
+  if (sanitized) GTEST_SKIP() << "sanitizers need more system calls";
+  int alive[2];
+  ASSERT_EQ(::pipe(alive), 0);
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    if (::fork() != 0)
+      for (;;) ::pause();
+    const bool confined = confine(0);
+    if (::write(alive[1], confined ? "y" : "n", 1) != 1) ::_exit(98);
+    for (;;) __asm__ volatile("" ::: "memory");
+  }
+  ::close(alive[1]);
+  char byte = 0;
+  ASSERT_EQ(::read(alive[0], &byte, 1), 1);
+  EXPECT_EQ(byte, 'y');
+  ::kill(parent, SIGKILL);
+  ::waitpid(parent, nullptr, 0);
+  pollfd wait{alive[0], POLLIN, 0};
+  ASSERT_EQ(::poll(&wait, 1, 5000), 1);
+  EXPECT_EQ(::read(alive[0], &byte, 1), 0);
+  ::close(alive[0]);
 }
 
 TEST_F(SwtraceTableChild, AConfinedProcessHasNoRights) {
