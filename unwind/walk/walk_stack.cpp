@@ -9,7 +9,8 @@ namespace unwind {
 namespace {
 
 constexpr uint64_t word = sizeof(uint64_t);
-// The kernel's limits on the arguments of a program are far above what is captured.
+// The kernel's limits on the arguments of a program are far above what is captured. It also limits
+// the reads of one walk, where many places look like the start of a program.
 constexpr uint64_t max_arguments = 1 << 16;
 
 class Walk {
@@ -140,12 +141,13 @@ class Walk {
 
   // A program's first code has no table in the dynamic loader: the kernel has put there the number
   // of arguments, a pointer to each and a null.
-  bool is_program_start() const {
+  bool is_program_start() {
     const auto arguments = read(registers_[stack_pointer]);
     if (!arguments || *arguments > max_arguments) return false;
     for (uint64_t i = 1; i <= *arguments; ++i) {
       const auto pointer = read(registers_[stack_pointer] + i * word);
-      if (!pointer || *pointer <= registers_[stack_pointer]) return false;
+      if (arguments_left_ == 0 || !pointer || *pointer <= registers_[stack_pointer]) return false;
+      --arguments_left_;
     }
     const auto null = read(registers_[stack_pointer] + (*arguments + 1) * word);
     return null && *null == 0 && *arguments != 0;
@@ -157,7 +159,8 @@ class Walk {
   const uint64_t begin_;
   const FindCode& find_;
   uint32_t unknown_ = 0;  // registers whose value is not known, by bits
-  bool exact_ = true;     // the address is that of an instruction, not behind a call
+  uint64_t arguments_left_ = max_arguments;
+  bool exact_ = true;  // the address is that of an instruction, not behind a call
 };
 
 }  // namespace
