@@ -72,6 +72,8 @@ teardown() {
         [[ "$output" == *"run.tprof: error: "* ]]
     done
     [ -z "$(ls -A)" ]
+    run -255 run.tprof --html=page.html -- true
+    [[ "$output" == *"--html is unknown, or takes no value"* ]]
     run -255 run.tprof --post=--nosuch -- true
     [[ "$output" == *"error: --post: "*"--nosuch"* ]]
     run -127 run.tprof -- ''

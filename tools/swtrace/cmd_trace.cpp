@@ -190,6 +190,10 @@ int cmd_stacks(const Words& words) {
   const auto by = read_way(outcome.values);
   const auto bytes = parse_number(outcome.values.text("bytes"), PI_STACK_BYTES_MAX);
   if (!by) return cli::exit_usage;
+  if (*by == "fp" && outcome.values.given("bytes")) {
+    cli::error("-bytes is for stacks by tables; frame pointers need no copy of the stack.");
+    return cli::exit_usage;
+  }
   if (!bytes || *bytes < PI_STACK_BYTES_MIN || *bytes % 8 != 0) {
     cli::error(fmt::format("-bytes: '{}' is not a multiple of 8 from {} to {}.",
                            outcome.values.text("bytes"), PI_STACK_BYTES_MIN, PI_STACK_BYTES_MAX));
