@@ -41,3 +41,11 @@ function(quick_build target kind)
     set_source_files_properties(${QUICK_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()
+
+# exporting_files(FILE...): files whose functions a shared library exports.
+function(exporting_files)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -fvisibility=default)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang") # refuses a precompiled header of another visibility
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  endif()
+endfunction()

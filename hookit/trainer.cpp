@@ -8,19 +8,21 @@
 namespace pi::hookit {
 namespace {
 
-// noipa: the compiler must neither inline the functions nor find out that they do nothing.
-[[gnu::noipa]] void leaf() {}
+// The compiler must neither inline the functions nor find out that this one does nothing.
+[[gnu::noinline]] void leaf() {
+  asm volatile("");
+}
 
-[[gnu::noipa]] void calls_one() {
+[[gnu::noinline]] void calls_one() {
   leaf();
 }
 
-[[gnu::noipa]] void calls_two() {
+[[gnu::noinline]] void calls_two() {
   leaf();
   leaf();
 }
 
-[[gnu::noipa]] void calls_all() {
+[[gnu::noinline]] void calls_all() {
   calls_one();
   calls_two();
 }

@@ -68,7 +68,6 @@ class Epoch {
   Model model_;
   Generator generator_;
   std::vector<Plan> plans_;
-  uint64_t findings_before_ = 0;
 };
 
 void write_file(const char* path, const char* text) {

@@ -7,6 +7,7 @@
 #include <x86intrin.h>
 
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 
@@ -16,9 +17,12 @@ namespace {
 
 constexpr size_t page = 4096;
 
-template <typename... Args>
-void wrong(Result& result, const char* format, Args... values) {
-  if (!result.wrong++) std::snprintf(result.what, sizeof result.what, format, values...);
+[[gnu::format(printf, 2, 3)]] void wrong(Result& result, const char* format, ...) {
+  if (result.wrong++) return;
+  va_list values;
+  va_start(values, format);
+  std::vsnprintf(result.what, sizeof result.what, format, values);
+  va_end(values);
 }
 
 // Copies readable bytes through a pipe: a fault is an error of this call instead of a signal. The

@@ -2,6 +2,7 @@
 // Names of statefuzz's calls and commands.
 #include "statefuzz.h"
 
+#include <cstdarg>
 #include <cstdio>
 
 namespace statefuzz {
@@ -87,30 +88,48 @@ std::string name_of_index(int index) {
   return index < count ? commands[index].name : "others";
 }
 
+namespace {
+
+// A text of limited length; what does not fit is cut off.
+class Text {
+ public:
+  [[gnu::format(printf, 2, 3)]] void add(const char* format, ...) {
+    if (length_ >= sizeof text_) return;
+    va_list values;
+    va_start(values, format);
+    length_ += static_cast<size_t>(
+        std::vsnprintf(text_ + length_, sizeof text_ - length_, format, values));
+    va_end(values);
+  }
+  std::string string() const { return text_; }
+
+ private:
+  char text_[400] = "";
+  size_t length_ = 0;
+};
+
+}  // namespace
+
 std::string describe(const Call& call) {
-  char text[400];
-  int length = std::snprintf(text, sizeof text, "%s", name_of(call.kind));
-  const auto add = [&](const char* format, auto... values) {
-    if (length < static_cast<int>(sizeof text))
-      length += std::snprintf(text + length, sizeof text - static_cast<size_t>(length), format,
-                              values...);
-  };
+  Text text;
+  text.add("%s", name_of(call.kind));
   if (call.kind == Kind::ioctl) {
-    add(" %s handle %d %s", name_of_command(call.command).c_str(), call.handle,
-        pointer_names[static_cast<int>(call.pointer)]);
-    if (call.split) add(" by %u of %u", call.split, call.size);
-    if (call.compat) add(" 32-bit");
+    text.add(" %s handle %d %s", name_of_command(call.command).c_str(), call.handle,
+             pointer_names[static_cast<int>(call.pointer)]);
+    if (call.split) text.add(" by %u of %u", call.split, call.size);
+    if (call.compat) text.add(" 32-bit");
     for (int i = 0; i < 6 && i * 4 < call.size; ++i) {
       uint32_t word;
       __builtin_memcpy(&word, call.payload + i * 4, sizeof word);
-      add(" %x", word);
+      text.add(" %x", word);
     }
   } else {
-    add(" handle %d other %d device %u", call.handle, call.other, call.command);
+    text.add(" handle %d other %d device %u", call.handle, call.other, call.command);
   }
-  for (const uint64_t number : call.number) add(" %llx", static_cast<unsigned long long>(number));
-  add("%s", where_names[static_cast<int>(call.where)]);
-  return text;
+  for (const uint64_t number : call.number)
+    text.add(" %llx", static_cast<unsigned long long>(number));
+  text.add("%s", where_names[static_cast<int>(call.where)]);
+  return text.string();
 }
 
 }  // namespace statefuzz

@@ -125,8 +125,9 @@ void define(const EventDefinition& definition, TriedEvent tried) {
   tried.event.name = name;
   tried.event.meaning = meaning.empty() ? event : meaning;
   auto& all = tried_own_events();
-  const auto older = std::find_if(all.begin(), all.end(),
-                                  [&](const TriedEvent* each) { return each->event.name == name; });
+  const auto older = std::find_if(all.begin(), all.end(), [&](const TriedEvent* each) {
+    return each->event.name == definition.name;
+  });
   // Callers may keep pointers to the texts of older definitions.
   static auto* const lasting = new std::deque<TriedEvent>;
   const TriedEvent* const newest = &lasting->emplace_back(std::move(tried));

@@ -331,7 +331,7 @@ TEST_F(PerfSource, TheProcessScopeSamplesItsThreadsAndChildrenOnly) {
 }
 
 // A chain of calls that the compiler does not inline.
-__attribute__((noipa)) void burn_at_the_end(milliseconds time) {
+[[gnu::noinline]] void burn_at_the_end(milliseconds time) {
   burn(time);
   asm volatile("");
 }
