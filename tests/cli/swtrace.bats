@@ -97,6 +97,12 @@ Try swtrace --help." ]
     [ "$status" -eq 255 ]
     [ "$output" = "swtrace: error: There is no command 'onn'. Did you mean 'on'?
 Try swtrace --help." ]
+    run swtrace init --scop system
+    [ "$status" -eq 255 ]
+    [ "${lines[0]}" = "swtrace: error: there is no option --scop. Did you mean --scope?" ]
+    run swtrace init -s
+    [ "$status" -eq 255 ]
+    [ "${lines[0]}" = "swtrace: error: option -s needs a value." ]
     for words in 'on now' 'enable 256' 'enable sixteen' 'disable -1' 'setrate 10001' 'setrate x' \
         'init -s 0' 'init -s 5T' 'init -s 4096' 'init -t loop' 'init -anon 2' 'init --source none' \
         'init --scope process' 'init --pid 0' 'init -t cont -ss 2K' 'init -t wrap -ss x' 'suspend now' 'get a b' 'info --xml'; do

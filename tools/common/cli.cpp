@@ -22,6 +22,7 @@
 
 #include <pi/files.h>
 #include <pi/printable.h>
+#include <pi/similar_word.h>
 
 #include "version.h"
 
@@ -123,6 +124,31 @@ std::string_view kind_of(const Argument& argument) {
       return "words";
   }
   return "none";
+}
+
+// Boost shows names of one letter with two dashes.
+std::string shown_option(const std::string& name) {
+  const size_t dashes = std::min(name.find_first_not_of('-'), name.size());
+  return (name.size() - dashes == 1 ? "-" : "--") + name.substr(dashes);
+}
+
+// What is wrong with the words, where Boost's own message does not help.
+std::string message_of(const po::error& problem, const po::options_description& all,
+                       const std::string& positional) {
+  if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&problem)) {
+    const std::string given = unknown->get_option_name();
+    std::vector<std::string> names;
+    for (const auto& option : all.options())
+      if (const std::string& name = option->long_name(); name.size() > 1 && name != positional)
+        names.push_back(name);
+    const std::string similar = given.starts_with("--") ? similar_word(given.substr(2), names) : "";
+    return fmt::format("there is no option {}.{}", given,
+                       similar.empty() ? "" : fmt::format(" Did you mean --{}?", similar));
+  }
+  const auto* syntax = dynamic_cast<const po::invalid_command_line_syntax*>(&problem);
+  if (syntax && syntax->kind() == po::invalid_syntax::missing_parameter)
+    return fmt::format("option {} needs a value.", shown_option(syntax->get_option_name()));
+  return problem.what();
 }
 
 // False if the caller has closed standard output: see start_tool().
@@ -332,7 +358,7 @@ OptionTable::Outcome OptionTable::parse(const std::vector<std::string>& argument
     if (positional_count_ >= 0 && words.size() > static_cast<size_t>(positional_count_))
       throw po::error(fmt::format("unexpected argument \"{}\"", words[positional_count_]));
   } catch (const po::error& problem) {
-    error(problem.what());
+    error(message_of(problem, all, positional_name_));
     to_stderr(fmt::format("Usage: {}\nTry --help.\n", usage_.synopsis));
     outcome.exit = exit_usage;
   }

@@ -1,33 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The table of commands, and swtrace's short and long help made from it.
-#include <algorithm>
-#include <cstring>
-
 #include <fmt/format.h>
+#include <pi/similar_word.h>
 
 #include "cli.h"
 #include "commands.h"
 
 namespace pi::swtrace {
-namespace {
-
-// How many characters must be added, removed or replaced to make b of a.
-size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
-}  // namespace
 
 const std::vector<Command>& all_commands() {
   static const std::vector<Command> commands{
@@ -61,14 +40,9 @@ const std::vector<Command>& all_commands() {
 }
 
 std::string similar_command(const std::string& word) {
-  const auto& commands = all_commands();
-  const auto distance = [&](const Command& each) { return edit_distance(word, each.name); };
-  const auto nearest = std::min_element(
-      commands.begin(), commands.end(),
-      [&](const Command& a, const Command& b) { return distance(a) < distance(b); });
-  // One wrong character in three: in shorter words this would make all of them similar.
-  const size_t limit = std::max<size_t>(1, std::strlen(nearest->name) / 3);
-  return distance(*nearest) <= limit ? nearest->name : "";
+  std::vector<std::string> names;
+  for (const Command& each : all_commands()) names.emplace_back(each.name);
+  return similar_word(word, names);
 }
 
 std::string short_help() {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fnmatch.h>
+#include <pi/similar_word.h>
 
 #include <algorithm>
 #include <charconv>
@@ -41,21 +42,6 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// The edit distance: how many letters are changed, added or removed to turn a into b.
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t changed = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 // The word without its wildcards.
 std::string letters_of(std::string_view word) {
   std::string letters = lower(word);
@@ -66,7 +52,7 @@ std::string letters_of(std::string_view word) {
 bool is_near(const std::string& letters, const std::string& name) {
   if (letters.size() < enough_letters || name.size() < enough_letters) return false;
   return name.find(letters) != std::string::npos || letters.find(name) != std::string::npos ||
-         distance(letters, name) <= std::min(letters.size() / 3, near_distance);
+         pi::edit_distance(letters, name) <= std::min(letters.size() / 3, near_distance);
 }
 
 }  // namespace
