@@ -14,6 +14,7 @@
 #include "options.h"
 #include "probes/call_flow.h"
 #include "return_codes.h"
+#include "scs/sampler.h"
 #include "session.h"
 
 namespace pi::jprof {
@@ -76,6 +77,7 @@ int start_with_jvm(JavaVM* vm, const char* text) {
   };
   if (parsed.options.records_calls()) start(CallFlow::get());
   if (parsed.options.records_locks()) start(LockMonitor::get());
+  if (parsed.options.samples()) start(Sampler::get());
   if (right && parsed.options.records_names()) start(Session::get(), false);
   return right ? JNI_OK : JNI_ERR;
 }
@@ -86,10 +88,10 @@ int attach(JavaVM* vm, const char* text) {
     say("wrong options: nothing is changed; the option HELP lists all");
     return wrong_options;
   }
-  if (parsed.options.has_probes()) {
-    say("CALLTREE, CALLFLOW, CALLTRACE, JLM and JLML can only be used when a JVM starts: nothing "
-        "is "
-        "changed");
+  if (parsed.options.has_commands()) {
+    say("CALLTREE, CALLFLOW, CALLTRACE, JLM, JLML and SCS can only be used when a JVM starts: "
+        "nothing "
+        "is changed");
     return wrong_options;
   }
   if (parsed.options.detach) return Session::get().detach(), JNI_OK;

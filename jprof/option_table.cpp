@@ -24,6 +24,15 @@ constexpr OptionWord known[] = {
     {Word::locks, "JLM", "JLMSTART", Takes::no_value, "",
      "write log-jlm: how often each monitor was entered, and how long it was held"},
     {Word::locks_lite, "JLML", "JLMSTARTLITE", Takes::no_value, "", "JLM without hold times"},
+    {Word::sampling, "SCS", "SAMPLING", Takes::no_value, "",
+     "write log-rt: in which methods threads use the processor, by samples of their stacks"},
+    {Word::sampling_rate, "SCS_RATE", "", Takes::value, "N",
+     "samples in a second of a thread's processor time, 1 to 1000 (32)"},
+    {Word::sampling_frames, "SCS_FRAMES", "", Takes::value, "N",
+     "the most frames of a stack, 1 to 16384 (2048)"},
+    {Word::sampling_walk, "SCS_WALK", "", Takes::value, "W",
+     "how stacks are found: ASYNC, at any moment, or SAFEPOINT, biased, for JVMs without it "
+     "(ASYNC)"},
     {Word::metrics, "METRICS", "", Takes::value, "M+M",
      "what is measured, at most 8: NONE, PTT_INSTS, PTT_CYCLES, RAW_CYCLES, THREAD_CLOCK, CPI, "
      "LAT_CYCLES, CACHE_MISSES, BRANCH_INSTS, BRANCH_MISSES, names of events (NONE)"},
@@ -38,10 +47,10 @@ constexpr OptionWord known[] = {
     {Word::environmental_minima, "ENVMINIMA", "", Takes::value, "FILE",
      "load environmental minima"},
     {Word::start, "START", "BEGIN", Takes::no_value, "",
-     "record calls from the beginning, not from the command START of rtdriver on; JLM,NOSTART "
-     "waits for JLMSTART"},
+     "record calls or samples from the beginning, not from the command START of rtdriver on; "
+     "JLM,NOSTART waits for JLMSTART"},
     {Word::server, "SERVER", "RTDRIVER", Takes::no_value, "",
-     "with CALLTREE or JLM, accept commands of rtdriver from this user and root (on)"},
+     "with CALLTREE, JLM or SCS, accept commands of rtdriver from this user and root (on)"},
     {Word::server, "SOCKET", "", Takes::no_value, "", "old word for SERVER"},
     {Word::port, "PORT", "", Takes::value, "N",
      "accept commands also at the first free TCP port of N to N+7, of this machine, with a key"},
@@ -74,8 +83,7 @@ constexpr OptionWord known[] = {
 };
 
 constexpr std::string_view call_flow =
-    "belongs to a part of call-flow profiling, or to stack sampling, that this version does not "
-    "have";
+    "belongs to a part of call-flow profiling that this version does not have";
 
 constexpr RefusedWords refused[] = {
     {"RTARCF JSTEM OBJECTINFO OBJRECS MINALLOC SOBJS FGC FLUSHAFTERGC STATDYN "
@@ -86,9 +94,13 @@ constexpr RefusedWords refused[] = {
      "REVTREE "
      "BASE TBE NEVERACTIVE ENEXCS CHECKNODEDEPTH TAGGING DLO",
      call_flow},
-    {"SCS SAMPLING SCS_RATE SCS_FRAMES SCS_A2N SCS_EVENT SCS_COUNT SCS_VERBOSE SCS_DEBUG "
-     "THREADLISTSAMPLING",
-     call_flow},
+    {"SCS_A2N",
+     "would show native frames: SCS samples the methods of Java only. run.tprof -g shows the "
+     "callers "
+     "of native code"},
+    {"SCS_EVENT SCS_COUNT", "would sample by hardware events: run.tprof does, with -e"},
+    {"SCS_VERBOSE SCS_DEBUG THREADLISTSAMPLING",
+     "was for debugging the sampling of Performance Inspector"},
     {"LOCKDIS", "was for the lock monitor of IBM's virtual machines"},
     {"DELAY_START", "was the word for NOSTART, which is the default"},
     {"SHUTDOWN_EVENT ENABLERECONFIG RECONFIG",

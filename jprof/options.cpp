@@ -59,6 +59,7 @@ struct Prefix {
 constexpr Prefix prefixes[] = {{"NO", false}, {"-", false}, {"ALL", true}, {"+", true}};
 
 constexpr std::pair<std::string_view, bool> sources[] = {{"PROBES", false}, {"JVMTI", true}};
+constexpr std::pair<std::string_view, bool> walks[] = {{"ASYNC", false}, {"SAFEPOINT", true}};
 
 class Parser {
  public:
@@ -83,12 +84,20 @@ class Parser {
       fail(
           "JLM and JLML cannot be used with CALLTREE, CALLFLOW or CALLTRACE: use one after the "
           "other");
+    if (result_.options.samples() &&
+        (result_.options.records_calls() || result_.options.records_locks()))
+      fail(
+          "SCS cannot be used with CALLTREE, CALLFLOW, CALLTRACE, JLM or JLML, whose probes it "
+          "would "
+          "sample: use one after the other");
+    if (result_.options.samples() && !result_.options.start && !result_.options.server)
+      fail("SCS,NOSERVER records nothing without START: no command of rtdriver can start it later");
     if (result_.options.records_locks() && result_.options.no_start && !result_.options.server)
       fail("JLM,NOSTART,NOSERVER counts nothing: no command of rtdriver can start it later");
-    if (result_.options.port != 0 && !result_.options.has_probes())
+    if (result_.options.port != 0 && !result_.options.has_commands())
       fail(
-          "PORT needs CALLTREE, CALLFLOW, CALLTRACE, JLM or JLML: only these have commands at run "
-          "time");
+          "PORT needs CALLTREE, CALLFLOW, CALLTRACE, JLM, JLML or SCS: only these have commands at "
+          "run time");
     if (result_.options.port != 0 && !result_.options.server)
       fail("PORT contradicts NOSERVER, which accepts no commands");
     return std::move(result_);
@@ -172,6 +181,9 @@ class Parser {
         options.call_trace = on;
         if (on && options.metrics.empty()) set_own_metrics({{"PTT_INSTS"}});
         break;
+      case Word::sampling:
+        options.sampling.on = on;
+        break;
       case Word::no_metrics:
         set_metrics("NONE");
         break;
@@ -242,7 +254,7 @@ class Parser {
         options.log_path = value;
         break;
       case Word::port:
-        set_port(value);
+        set_number(known, value, 1, 65535, options.port);
         break;
       case Word::minima:
         options.minima_file = value;
@@ -267,6 +279,15 @@ class Parser {
         break;
       case Word::events:
         set_choice(known, value, options.method_events, sources);
+        break;
+      case Word::sampling_rate:
+        set_number(known, value, 1, 1000, options.sampling.rate);
+        break;
+      case Word::sampling_frames:
+        set_number(known, value, 1, 16384, options.sampling.frames);
+        break;
+      case Word::sampling_walk:
+        set_choice(known, value, options.sampling.at_safepoints, walks);
         break;
       case Word::path_and_prefix:
         set_path_and_prefix(value);
@@ -303,13 +324,15 @@ class Parser {
     result_.options.metrics_may_fail = false;
   }
 
-  void set_port(const std::string& value) {
-    constexpr unsigned last_port = 65535;
-    unsigned port = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), port);
-    if (error != std::errc() || end != value.data() + value.size() || port == 0 || port > last_port)
-      return fail("PORT=" + value + ": the value is a number from 1 to 65535");
-    result_.options.port = port;
+  void set_number(const OptionWord& known, const std::string& value, unsigned least, unsigned most,
+                  unsigned& result) {
+    unsigned number = 0;
+    const char* const last = value.data() + value.size();
+    const auto [end, error] = std::from_chars(value.data(), last, number);
+    if (error != std::errc() || end != last || number < least || number > most)
+      return fail(std::string(known.name) + "=" + value + ": the value is a number from " +
+                  std::to_string(least) + " to " + std::to_string(most));
+    result = number;
   }
 
   void set_path_and_prefix(const std::string& value) {

@@ -17,6 +17,14 @@ namespace pi::jprof {
 // The lock monitor's counts.
 enum class Locks { none, counts, counts_and_times };
 
+// Call-stack sampling.
+struct SamplingOptions {
+  bool on = false;
+  unsigned rate = 32;          // samples in a second of a thread's processor time
+  unsigned frames = 2048;      // the most of a stack
+  bool at_safepoints = false;  // by JVMTI, instead of AsyncGetCallTrace
+};
+
 struct Options {
   bool jita2n = false;
   bool code_bytes = false;
@@ -34,7 +42,8 @@ struct Options {
   bool start = false;
   bool no_start = false;  // NOSTART, of which only the lock monitor needs to know
   Locks locks = Locks::none;
-  bool server = true;  // accepts commands of rtdriver, if it has probes
+  SamplingOptions sampling;
+  bool server = true;  // accepts commands of rtdriver, if there is something to command
   unsigned port = 0;   // first one to try; 0: none
   bool log_commands = false;
   bool method_types = true;
@@ -55,8 +64,10 @@ struct Options {
   bool records_names() const { return jita2n || thread_names; }
   bool records_calls() const { return call_tree || call_trace; }
   bool records_locks() const { return locks != Locks::none; }
-  bool has_probes() const { return records_calls() || records_locks(); }
-  bool records() const { return records_names() || has_probes(); }
+  bool samples() const { return sampling.on; }
+  // What can only begin when a JVM starts, and has commands at run time.
+  bool has_commands() const { return records_calls() || records_locks() || samples(); }
+  bool records() const { return records_names() || has_commands(); }
 };
 
 struct ParsedOptions {

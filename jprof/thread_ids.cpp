@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include <string>
+#include <utility>
 
 #include <pi/unique_fd.h>
 
+#include "jvm_facts.h"
+#include "jvmti_memory.h"
 #include "vm_structs.h"
 
 namespace pi::jprof {
@@ -55,6 +58,22 @@ std::optional<uint32_t> ThreadIds::find(JNIEnv* jni, jthread thread) const {
   if (!id || jni->GetLongField(thread, native_thread_) != native) return std::nullopt;
   const std::string task = "/proc/self/task/" + std::to_string(*id);
   return ::access(task.c_str(), F_OK) == 0 ? id : std::nullopt;
+}
+
+std::map<uint32_t, std::string> live_threads(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni) {
+  std::map<uint32_t, std::string> names;
+  jint count = 0;
+  JvmtiMemory<jthread> threads(jvmti);
+  const auto ids = ThreadIds::of_this_jvm(jni);
+  if (!ids || jvmti->GetAllThreads(&count, threads.place()) != JVMTI_ERROR_NONE) count = 0;
+  for (jint i = 0; i < count; ++i) {
+    const jthread thread = threads.get()[i];
+    const auto tid = ids->find(jni, thread);
+    if (auto name = tid ? thread_name(vm, jvmti, thread) : std::nullopt)
+      names[*tid] = std::move(*name);
+    jni->DeleteLocalRef(thread);
+  }
+  return names;
 }
 
 }  // namespace pi::jprof

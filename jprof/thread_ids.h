@@ -6,7 +6,9 @@
 #include <jvmti.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 
 namespace pi::jprof {
 
@@ -25,6 +27,9 @@ class ThreadIds {
   uint64_t os_thread_ = 0;            // offsets in bytes
   uint64_t thread_id_ = 0;
 };
+
+// The names of all threads that run, by their kernel ids; empty if these are not known.
+std::map<uint32_t, std::string> live_threads(JavaVM* vm, jvmtiEnv* jvmti, JNIEnv* jni);
 
 }  // namespace pi::jprof
 

@@ -74,6 +74,7 @@ void write_losses(JsonWriter& json, const Losses& lost) {
   json.count("unreadable", lost.unreadable);
   json.count("log", lost.log);
   json.count("threads", lost.threads);
+  json.count("samples", lost.samples);
   json.close('}');
 }
 

@@ -17,8 +17,8 @@ struct Label {
   const char* meaning;
 };
 
-constexpr Label common_labels[] = {
-    {"LV", "Level of nesting (call depth); 0: the thread"},
+constexpr Label level_label = {"LV", "Level of nesting (call depth); 0: the thread"};
+constexpr Label call_labels[] = {
     {"CALLS", "Calls to this method (callers)"},
     {"CEE", "Calls from this method (callees)"},
 };
@@ -56,7 +56,10 @@ class LogRt {
   int write() {
     text_ = settings_.heading;
     write_labels();
-    write_calibration();
+    if (snapshot_.sampling)
+      write_sampling(*snapshot_.sampling);
+    else
+      write_calibration();
     write_losses();
     write_heads();
     for (const auto& thread : snapshot_.threads)
@@ -72,7 +75,7 @@ class LogRt {
 
  private:
   bool has_one_metric() const {
-    return columns_.size() == 1 && columns_[0].kind == Column::Kind::sum;
+    return columns_.size() == 1 && columns_[0].kind == Column::Kind::sum && !snapshot_.sampling;
   }
 
   void write_label(const Label& label) {
@@ -83,7 +86,9 @@ class LogRt {
 
   void write_labels() {
     text_ += " Column Labels:\n";
-    for (const auto& label : common_labels) write_label(label);
+    write_label(level_label);
+    if (!snapshot_.sampling)
+      for (const auto& label : call_labels) write_label(label);
     if (has_one_metric()) {
       for (const auto& label : metric_labels) write_label(label);
       text_ += " BASE and DELTA :: " + snapshot_.metrics[columns_[0].metric].name + ", " +
@@ -93,7 +98,9 @@ class LogRt {
       for (const auto& column : columns_) write_meaning(column);
     }
     write_label(name_label);
-    if (settings_.legend) {
+    if (settings_.legend && snapshot_.sampling) {
+      text_ += " Method types :: M = sampled Java method\n";
+    } else if (settings_.legend) {
       text_ += " Method types ::";
       for (const char* line : legend) text_ += std::string(line == legend[0] ? " " : ", ") + line;
       text_ += '\n';
@@ -111,6 +118,14 @@ class LogRt {
       text_ += metric.unit + ", callees excluded";
     if (column.digits) text_ += ", " + std::to_string(column.digits) + " digits dropped";
     text_ += '\n';
+  }
+
+  void write_sampling(const Sampling& sampling) {
+    text_ += " Sampled :: " + sampling.source + '\n';
+    text_ += " Walked :: " + std::to_string(sampling.walked) + " samples\n";
+    for (const auto& [reason, samples] : sampling.unwalked)
+      text_ += " Not walked :: " + std::to_string(samples) + " samples: " + reason +
+               "; in the line of the thread\n";
   }
 
   void write_calibration() {
@@ -136,18 +151,23 @@ class LogRt {
 
   void write_losses() {
     const Losses& lost = snapshot_.losses;
-    write_loss(lost.nodes, "calls are counted in their callers: the tree was full");
+    write_loss(lost.nodes, snapshot_.sampling
+                               ? "samples are counted in their callers: the trees were full"
+                               : "calls are counted in their callers: the tree was full");
     write_loss(lost.frames, "calls are not counted: the stack was full");
     write_loss(lost.reentered, "events of signal handlers that interrupted an event");
     write_loss(lost.abandoned, "events that a signal handler left by siglongjmp()");
     write_loss(lost.unreadable, "events without a value of the metrics");
     write_loss(lost.log, "events that could not be written to the log of events");
-    write_loss(lost.threads, "threads without a tree");
+    write_loss(lost.threads, snapshot_.sampling ? "threads got no timer, and have no samples"
+                                                : "threads without a tree");
+    write_loss(lost.samples, "samples that found no space");
   }
 
   void write_heads() {
-    text_ += '\n' + padded("LV", level_width) + padded("CALLS", number_width + 1) +
-             padded("CEE", number_width + 1);
+    text_ += '\n' + padded("LV", level_width);
+    if (!snapshot_.sampling)
+      text_ += padded("CALLS", number_width + 1) + padded("CEE", number_width + 1);
     if (has_one_metric())
       text_ += padded("BASE", metric_width + 1) + padded("DELTA", metric_width + 1) +
                padded("DS", 7) + padded("IN", 7);
@@ -159,8 +179,10 @@ class LogRt {
   void write_node(const TreeCopy& thread, size_t index) {
     const CallNode& node = thread.nodes[index];
     append_number(text_, node.level, level_width);
-    append_field(static_cast<int64_t>(node.calls), number_width);
-    append_field(static_cast<int64_t>(node.callees), number_width);
+    if (!snapshot_.sampling) {
+      append_field(static_cast<int64_t>(node.calls), number_width);
+      append_field(static_cast<int64_t>(node.callees), number_width);
+    }
     if (has_one_metric()) {
       const size_t metric = columns_[0].metric;
       append_field(scaled(node.base[metric], columns_[0].digits), metric_width);
@@ -176,7 +198,7 @@ class LogRt {
       return;
     }
     if (settings_.types) {
-      text_ += name_letter_of(node.type);
+      text_ += name_letter_in(snapshot_, node);
       text_ += ':';
     }
     text_ += names_.of(node.method);

@@ -57,6 +57,25 @@ void write_sums(JsonWriter& json, const char* name, const std::array<int64_t, ma
   json.close(']');
 }
 
+void write_sampling(JsonWriter& json, const Sampling& sampling) {
+  json.key("sampling");
+  json.open('{');
+  json.key("source");
+  json.string(sampling.source);
+  json.count("walked", sampling.walked);
+  json.key("unwalked");
+  json.open('[');
+  for (const auto& [reason, samples] : sampling.unwalked) {
+    json.open('{');
+    json.key("reason");
+    json.string(reason);
+    json.count("samples", samples);
+    json.close('}');
+  }
+  json.close(']');
+  json.close('}');
+}
+
 class TreeWriter {
  public:
   TreeWriter(JsonWriter& json, const Snapshot& snapshot, MethodNames& names, const Sink& sink)
@@ -106,7 +125,7 @@ class TreeWriter {
     }
     if (!is_thread) {
       json_.key("type");
-      json_.string(std::string(1, name_letter_of(node.type)));
+      json_.string(std::string(1, name_letter_in(snapshot_, node)));
       json_.key("name");
       json_.string(names_.of(node.method));
     }
@@ -134,6 +153,7 @@ int log_rt_json(const Snapshot& snapshot, const NameOf& name_of, const Sink& sin
   json.boolean(snapshot.calibrated);
   write_metrics(json, snapshot);
   write_losses(json, snapshot.losses);
+  if (snapshot.sampling) write_sampling(json, *snapshot.sampling);
   json.key("sequences");
   json.open('[');
   for (const auto& s : snapshot.sequences) {

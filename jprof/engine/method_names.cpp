@@ -15,6 +15,11 @@ const std::string& MethodNames::of(uint64_t method) {
   return place->second;
 }
 
+char name_letter_in(const Snapshot& snapshot, const CallNode& node) {
+  constexpr char sampled = 'M';
+  return snapshot.sampling ? sampled : name_letter_of(node.type);
+}
+
 std::string thread_label(const TreeCopy& thread) {
   char tid[16];
   std::snprintf(tid, sizeof tid, "%08X", thread.tid);

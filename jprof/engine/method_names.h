@@ -22,6 +22,9 @@ class MethodNames {
   std::unordered_map<uint64_t, std::string> names_;
 };
 
+// The letter before a method's name in a report.
+char name_letter_in(const Snapshot& snapshot, const CallNode& node);
+
 // "000012AB_main".
 std::string thread_label(const TreeCopy& thread);
 

@@ -15,7 +15,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "meter.h"
@@ -48,8 +50,9 @@ struct Losses {
   uint64_t unreadable = 0;  // events for which the meter had no value
   uint64_t log = 0;         // events that could not be written to the file of events
   uint64_t threads = 0;     // threads without a tree
+  uint64_t samples = 0;     // samples for which there was no space
   bool any() const {
-    return (nodes | frames | reentered | abandoned | unreadable | log | threads) != 0;
+    return (nodes | frames | reentered | abandoned | unreadable | log | threads | samples) != 0;
   }
 };
 
@@ -85,6 +88,14 @@ struct ErrorBound {
   double untrained_share = 0;  // of all differences: in sequences with too few observations
 };
 
+// How the trees of samples were made, which have no calls: a node's values are those of the samples
+// that found it innermost, and a thread's own those of samples without frames.
+struct Sampling {
+  std::string source;                                      // when a sample was taken, and by what
+  uint64_t walked = 0;                                     // samples
+  std::vector<std::pair<std::string, uint64_t>> unwalked;  // why a sample has no frames
+};
+
 struct Snapshot {
   std::vector<Metric> metrics;
   bool calibrated = true;
@@ -93,6 +104,7 @@ struct Snapshot {
   std::vector<SequenceReport> sequences;  // by metric, then by index_of()
   std::vector<ErrorBound> bounds;         // one for each metric
   Losses losses;
+  std::optional<Sampling> sampling;  // nothing: calls were counted
 };
 
 struct Calibration {

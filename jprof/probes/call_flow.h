@@ -61,7 +61,6 @@ class CallFlow {
   Answer execute_locked(JNIEnv* jni, const Command& command);
   Answer stop(JNIEnv* jni);
   bool has_all_events() const;
-  Answer set_log_names(const Command& command);
   std::string info() const;
 
   Status load_minima();

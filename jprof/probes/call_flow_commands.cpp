@@ -2,8 +2,6 @@
 // The commands of rtdriver in a JVM that records calls: what each command does.
 #include <unistd.h>
 
-#include <utility>
-
 #include "probes/call_flow.h"
 
 namespace pi::jprof {
@@ -50,7 +48,7 @@ Answer CallFlow::execute_locked(JNIEnv* jni, const Command& command) {
       options_.verbose = true;
       return {true, "JProf reports on the JVM's stderr"};
     case Verb::log_names:
-      return set_log_names(command);
+      return set_log_names(options_, logs_, command);
     default:
       return failed("'" + command.text +
                     "': this JVM records calls; the lock monitor needs the option JLM or JLML");
@@ -73,18 +71,6 @@ Answer CallFlow::stop(JNIEnv* jni) {
   has_counts_ = false;
   report("the recording has ended; log: '" + logs_.last() + "'");
   return {true, "written: '" + logs_.last() + "'"};
-}
-
-Answer CallFlow::set_log_names(const Command& command) {
-  auto options = with_log_names(options_, command);
-  if (!options) return failed(options.error().message);
-  const auto opened = logs_.open(*options);
-  if (!opened) {
-    (void)logs_.open(options_);
-    return failed(opened.error().message);
-  }
-  options_ = std::move(*options);
-  return {true, "the next log: '" + logs_.next() + "'"};
 }
 
 std::string CallFlow::info() const {

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What call flow writes: log-rt, log-gen, log-unrecorded and the minima of calibration.
-#include <unistd.h>
-
-#include <ctime>
 #include <map>
 #include <vector>
 
 #include <event_log.h>
 
 #include "jvm_facts.h"
-#include "jvmti_memory.h"
 #include "log_text.h"
 #include "probes/call_flow.h"
 #include "probes/own_tree.h"
@@ -39,13 +35,6 @@ void remove_agents_work(callflow::TreeCopy& thread) {
   thread.nodes = std::move(kept);
 }
 
-std::string time_text(std::time_t time) {
-  std::tm parts{};
-  char text[32];
-  ::gmtime_r(&time, &parts);
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
 Status all_errors(const std::vector<Status>& results) {
   std::string text;
   for (const auto& result : results)
@@ -56,18 +45,7 @@ Status all_errors(const std::vector<Status>& results) {
 }  // namespace
 
 void CallFlow::name_threads(JNIEnv* jni, callflow::Snapshot& snapshot) {
-  std::map<uint32_t, std::string> names;
-  jint count = 0;
-  JvmtiMemory<jthread> threads(jvmti_);
-  const auto ids = ThreadIds::of_this_jvm(jni);
-  if (!ids || jvmti_->GetAllThreads(&count, threads.place()) != JVMTI_ERROR_NONE) count = 0;
-  for (jint i = 0; i < count; ++i) {
-    const jthread thread = threads.get()[i];
-    const auto tid = ids->find(jni, thread);
-    if (auto name = tid ? thread_name(vm_, jvmti_, thread) : std::nullopt)
-      names[*tid] = std::move(*name);
-    jni->DeleteLocalRef(thread);
-  }
+  const auto names = live_threads(vm_, jvmti_, jni);
   const std::lock_guard lock(mutex_);
   for (auto& thread : snapshot.threads) {
     const auto& known = thread.ended ? ended_threads_ : names;
@@ -77,11 +55,8 @@ void CallFlow::name_threads(JNIEnv* jni, callflow::Snapshot& snapshot) {
 }
 
 std::string CallFlow::heading() {
-  std::string text = " JProf " JPROF_VERSION " JVMTI" +
-                     std::string(options_.method_events ? ", events of the JVM" : "") +
-                     "\n JVM :: " + jvm_name(jvmti_) +
-                     "\n Written :: " + time_text(std::time(nullptr)) +
-                     "\n Process_Number_ID=" + std::to_string(::getpid()) + "\n";
+  std::string text =
+      log_heading(jvm_name(jvmti_), options_.method_events ? ", events of the JVM" : "");
   if (!options_.method_events)
     text +=
         " Calls of other code :: '" + logs_.unrecorded().path() + "' lists what has no probes\n";

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The numbered logs of call flow.
+// The numbered logs of call flow and of call-stack sampling.
 #include "probes/call_logs.h"
 
 #include <unistd.h>
 
+#include <ctime>
 #include <system_error>
 
 #include "name_logs.h"
@@ -27,6 +28,16 @@ Status write_file(const std::string& path, const Format& format, LogFile::Chosen
   return write_and_close(file, format);
 }
 
+std::string log_heading(const std::string& jvm, const std::string& source) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  char time[32];
+  ::gmtime_r(&now, &parts);
+  (void)std::strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return " JProf " JPROF_VERSION " JVMTI" + source + "\n JVM :: " + jvm + "\n Written :: " + time +
+         "\n Process_Number_ID=" + std::to_string(::getpid()) + "\n";
+}
+
 Status CallLogs::open(LogFile& log, const Options& options, const char* kind) {
   const std::string numbered = std::string(kind) + "." + std::to_string(written_ + 1);
   const auto path = log_path(options, numbered.c_str(), static_cast<uint32_t>(::getpid()));
@@ -38,9 +49,10 @@ Status CallLogs::open(LogFile& log, const Options& options, const char* kind) {
 
 Status CallLogs::open(const Options& options) {
   Status opened;
-  if (options.call_tree) opened = open(tree_, options, "rt");
+  if (options.call_tree || options.samples()) opened = open(tree_, options, "rt");
   if (opened && options.call_trace) opened = open(events_, options, "gen");
-  return opened ? open(unrecorded_, options, "unrecorded") : opened;
+  if (opened && options.records_calls()) opened = open(unrecorded_, options, "unrecorded");
+  return opened;
 }
 
 void CallLogs::discard() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The numbered logs of call flow: log-rt.N, log-gen.N and log-unrecorded.N, a new N for each time
-// that they are written.
+// The numbered logs of call flow and of call-stack sampling: log-rt.N, log-gen.N and
+// log-unrecorded.N, a new N for each time that they are written.
 #ifndef PI_JPROF_CALL_LOGS_H
 #define PI_JPROF_CALL_LOGS_H
 
@@ -25,6 +25,10 @@ Status write_and_close(LogFile& log, const Format& format);
 // Creates a file; an old one is renamed to PATH.old.
 Status write_file(const std::string& path, const Format& format,
                   LogFile::ChosenBy options = LogFile::by_log_options);
+
+// The first lines of a log: this JVM, its process and the time. source: of the events, after a
+// comma; or empty.
+std::string log_heading(const std::string& jvm, const std::string& source);
 
 // Not thread-safe.
 class CallLogs {

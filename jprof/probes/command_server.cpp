@@ -7,16 +7,13 @@
 #include <exception>
 #include <utility>
 
-#include <engine.h>
-
+#include "local_frame.h"
 #include "messages.h"
-#include "probes/own_tree.h"
+#include "probes/agent_thread.h"
 #include "return_codes.h"
 
 namespace pi::jprof {
 namespace {
-
-namespace callflow = pi::callflow;
 
 Result<std::string> no_config(const std::string&) {
   return Error{wrong_options, "a command cannot read options from a file"};
@@ -26,25 +23,6 @@ std::string without_dot(std::string text) {
   if (text.ends_with('.')) text.pop_back();
   return text;
 }
-
-// Local references of one command: the thread lives as long as the JVM.
-class LocalFrame {
- public:
-  LocalFrame(JNIEnv* jni, jint references)
-      : jni_(jni), good_(jni->PushLocalFrame(references) == JNI_OK) {
-    if (!good_) jni_->ExceptionClear();
-  }
-  ~LocalFrame() {
-    if (good_) jni_->PopLocalFrame(nullptr);
-  }
-  LocalFrame(const LocalFrame&) = delete;
-  LocalFrame& operator=(const LocalFrame&) = delete;
-  bool good() const { return good_; }
-
- private:
-  JNIEnv* const jni_;
-  const bool good_;
-};
 
 }  // namespace
 
@@ -67,30 +45,12 @@ void CommandServer::start(jvmtiEnv* jvmti, JNIEnv* jni, const Options& options, 
       ". No commands of rtdriver are accepted; the JVM continues");
 }
 
-// A thread of an agent is a daemon, and programs do not see it among their threads.
 Status CommandServer::run_thread(JNIEnv* jni) {
-  const callflow::Ignored ignored(own_tree);
-  const Error failure{no_events, "the JVM cannot start a thread for commands"};
-  constexpr jint references = 4;
-  if (jni->PushLocalFrame(references) != JNI_OK) return jni->ExceptionClear(), failure;
-  const jclass type = jni->FindClass("java/lang/Thread");
-  const jmethodID create =
-      type ? jni->GetMethodID(type, "<init>", "(Ljava/lang/String;)V") : nullptr;
-  const jstring name = create ? jni->NewStringUTF("JProf commands") : nullptr;
-  const jobject thread = name ? jni->NewObject(type, create, name) : nullptr;
-  bool good = thread && !jni->ExceptionCheck();
-  if (good)
-    good =
-        jvmti_->RunAgentThread(thread, serve, this, JVMTI_THREAD_NORM_PRIORITY) == JVMTI_ERROR_NONE;
-  if (jni->ExceptionCheck()) jni->ExceptionClear();
-  jni->PopLocalFrame(nullptr);
-  return good ? Status{} : failure;
+  return start_agent_thread(jvmti_, jni, commands_thread, serve, this);
 }
 
 void JNICALL CommandServer::serve(jvmtiEnv*, JNIEnv* jni, void* server) {
-  // To the thread's end: the JVM executes Java code at the end, too.
-  static thread_local callflow::Ignored* const ignored = new callflow::Ignored(own_tree);
-  (void)ignored;
+  ignore_own_calls();
   auto* const self = static_cast<CommandServer*>(server);
   try {
     self->server_.run([=](const Command& command) { return self->execute(jni, command); });
@@ -101,7 +61,7 @@ void JNICALL CommandServer::serve(jvmtiEnv*, JNIEnv* jni, void* server) {
 }
 
 Answer CommandServer::execute(JNIEnv* jni, const Command& command) const {
-  constexpr jint references = 64;
+  constexpr jint references = 64;  // local ones of a command: the thread lives as long as the JVM
   try {
     if (command.gc_first || command.verb == Verb::force_gc)
       if (jvmti_->ForceGarbageCollection() != JVMTI_ERROR_NONE)
@@ -120,6 +80,18 @@ Result<Options> with_log_names(const Options& options, const Command& command) {
   auto parsed = parse_options({command.option}, no_config, options);
   if (parsed.errors.empty()) return std::move(parsed.options);
   return Error{wrong_options, parsed.errors.front()};
+}
+
+Answer set_log_names(Options& options, CallLogs& logs, const Command& command) {
+  auto changed = with_log_names(options, command);
+  if (!changed) return failed(changed.error().message);
+  const auto opened = logs.open(*changed);
+  if (!opened) {
+    (void)logs.open(options);
+    return failed(opened.error().message);
+  }
+  options = std::move(*changed);
+  return {true, "the next log: '" + logs.next() + "'"};
 }
 
 }  // namespace pi::jprof

@@ -11,6 +11,7 @@
 #include <pi/result.h>
 
 #include "options.h"
+#include "probes/call_logs.h"
 #include "server/server.h"
 
 namespace pi::jprof {
@@ -45,6 +46,8 @@ class CommandServer {
 
 // The options with what LOGPATH= and so on of a command change; the error is a sentence.
 Result<Options> with_log_names(const Options& options, const Command& command);
+// The same for the next logs of a recording, which are opened so that errors are seen early.
+Answer set_log_names(Options& options, CallLogs& logs, const Command& command);
 
 }  // namespace pi::jprof
 

@@ -24,8 +24,8 @@ struct KnownCommand {
 
 constexpr KnownCommand known[] = {
     {Verb::start, "START BEGIN START_WOB", Value::seconds, "SEC",
-     "record calls, at once or after SEC seconds"},
-    {Verb::stop, "STOP END", Value::none, "", "record no more calls, write the logs, forget them"},
+     "record calls or samples, at once or after SEC seconds"},
+    {Verb::stop, "STOP END", Value::none, "", "record no more, write the logs, forget the counts"},
     {Verb::flush, "FLUSH", Value::none, "", "write the logs now; the recording continues"},
     {Verb::reset, "RESET", Value::none, "", "set all counts to 0; the recording continues"},
     {Verb::force_gc, "FGC FORCEGC GC", Value::none, "",

@@ -97,7 +97,7 @@ host_tests() {
 
 @test "JDK 21 and 25: calls of programs that are hard for probes" {
   local jdk
-  for jdk in 21 25; do in_root "$jdk" ctest --test-dir "$source/build" --output-on-failure --no-tests=error -R '^long/(jprof|cli-jprof_locks)$'; done
+  for jdk in 21 25; do in_root "$jdk" ctest --test-dir "$source/build" --output-on-failure --no-tests=error -R '^long/(jprof|cli-jprof_locks|cli-jprof_samples)$'; done
 }
 
 # profile JDK DIRECTORY JAVA-ARGUMENT...

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// SCS in one JVM: from the options to log-rt.
+#ifndef PI_JPROF_SAMPLER_H
+#define PI_JPROF_SAMPLER_H
+
+#include <jvmti.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include <pi/result.h>
+#include <snapshot.h>
+
+#include "options.h"
+#include "probes/call_logs.h"
+#include "probes/command_server.h"
+#include "probes/method_list.h"
+#include "scs/safepoint_stacks.h"
+#include "scs/sample_buffers.h"
+#include "scs/sample_trees.h"
+
+namespace pi::jprof {
+
+class Sampler {
+ public:
+  // That of this process. Never destroyed, since events may come until the process ends.
+  static Sampler& get();
+
+  // Before the JVM has initialised.
+  Status start(JavaVM* vm, const Options& options);
+
+  // Events, from any thread. They do not throw.
+  void on_vm_init(JNIEnv* jni) noexcept;
+  void on_vm_death(JNIEnv* jni) noexcept;
+  void on_thread_start(jthread thread) noexcept;
+  void on_thread_end(jthread thread) noexcept;
+  void on_class_prepare(jclass type) noexcept;
+
+ private:
+  Status make_environment();
+  bool enable(jvmtiEventMode mode, jvmtiEvent event);
+  bool enable_events(jvmtiEventMode mode);
+  // The agent's thread, which counts samples.
+  static void JNICALL run_thread(jvmtiEnv* jvmti, JNIEnv* jni, void* sampler);
+  void count_until_end(JNIEnv* jni);
+  // The recording.
+  Status begin(JNIEnv* jni);
+  Status begin_stacks(JNIEnv* jni);
+  void end();
+  bool is_recording() const;
+  void clear();
+  void prepare_methods(JNIEnv* jni);
+  void drain();
+  void add(const Sample& sample, std::map<uint64_t, uint32_t>& numbers);
+  uint32_t number_of(uint64_t method, std::map<uint64_t, uint32_t>& numbers);
+  // The commands (sampler_commands.cpp).
+  Answer execute(JNIEnv* jni, const Command& command);
+  Answer execute_locked(JNIEnv* jni, const Command& command);
+  Answer stop(JNIEnv* jni);
+  std::string info() const;
+  // What is written (sampler_logs.cpp).
+  Status write_logs(JNIEnv* jni);
+  callflow::Snapshot take_snapshot(JNIEnv* jni);
+  std::string description() const;
+  void report(const std::string& text) const;
+
+  JavaVM* vm_ = nullptr;
+  jvmtiEnv* jvmti_ = nullptr;
+  bool async_ = true;  // AsyncGetCallTrace; else at safepoints
+  uint64_t period_ = 0;
+  size_t frames_ = 0;  // the most of a stack
+  MethodList methods_;
+  // Of starting, stopping and writing, by events and commands. Protects what follows.
+  std::mutex control_;
+  Options options_;
+  bool has_counts_ = false;  // that are not written
+  bool ended_ = false;       // the JVM ends
+  CallLogs logs_;
+  CommandServer server_;
+  // Of counting; after control_. Protects what follows.
+  mutable std::mutex counting_;
+  std::condition_variable changed_;
+  bool recording_ = false;
+  bool thread_ends_ = false;
+  SampleTrees trees_;
+  SafepointStacks safepoint_stacks_;
+  uint64_t walked_ = 0, lost_ = 0;        // samples
+  std::map<int32_t, uint64_t> unwalked_;  // by outcome
+};
+
+}  // namespace pi::jprof
+
+#endif  // PI_JPROF_SAMPLER_H
