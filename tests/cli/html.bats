@@ -8,7 +8,8 @@ setup_file() {
   export PATH="$BUILD_DIR/bin:$PATH"
   export made=$BATS_FILE_TMPDIR PITRACE_SOCKET=$BATS_FILE_TMPDIR/socket
   cd "$made" || return
-  gcc -O1 -fno-omit-frame-pointer -o plain "$SOURCE_DIR/tests/progs/calls.c"
+  cp "$SOURCE_DIR/tests/progs/calls.c" . && chmod a+r calls.c
+  gcc -O1 -g -fno-omit-frame-pointer -I "$SOURCE_DIR/tests/progs" -o plain calls.c
   objcopy --redefine-sym alpha='</script><img src=x onerror=alert(1)>' plain calls
   swtrace init -s 8 --source perf >init.log 2>&1 || { echo "no perf events here" >no-perf && return; }
   swtrace enable tprof dispatch
@@ -78,6 +79,50 @@ data() {
   # Waits cannot be divided by module: the page has none.
   post -r "$made/run.nrm2" --html=module.html --module calls
   [ "$(data module.html | jq -c .schedule)" = null ]
+}
+
+@test "lines and instructions have the ticks of their functions" {
+  need_trace
+  post -r "$made/run.nrm2" -clip 0 --html --json --process calls
+  data tprof.html >data.json
+  jq -r '. as $d | [.code.ticks.sums, .code.ticks.instruction] | transpose
+    | reduce .[] as [$sums, $instruction] ({at: 0, by: {}};
+        $d.code.instructions.frame[$instruction] as $frame | $d.names[$d.frames.symbol[$frame]] as $symbol
+        | .by[$symbol] += ([$d.code.ticks.amount[.at:.at + $sums][]] | add) | .at += $sums)
+    | .by | to_entries[] | select(.key | test("^(main|work|beta|shared|recurse|</script)")) | "\(.key) \(.value)"' data.json | sort >by-page
+  jq -r '[.reports[] | select(.title == "Module_Symbol") | .rows[].children[]] | group_by(.name)[]
+    | select(.[0].name | test("^(main|work|beta|shared|recurse|</script)")) | "\(.[0].name) \(map(.ticks) | add)"' tprof.json | sort >by-report
+  [ -s by-page ]
+  diff by-report by-page
+  # Each has an instruction as text, and a line of the source.
+  jq -e '.names as $n | [.code.instructions.text[] | $n[.]] | any(startswith("dec") or startswith("jnz") or startswith("jne"))' data.json
+  jq -e '.names as $n | [.code.lines.file[] | $n[.]] | any(endswith("calls.c"))' data.json
+}
+
+@test "source text is in the page only with --with-source, and of files that may be read" {
+  need_trace
+  for directory in "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR"/*/ "$made"; do chmod o+x "$directory"; done
+  texts() { data "$1" | jq '.names as $n | [.code.lines.text[] | $n[.]] | any(test("[a-z]"))'; }
+  files() { data "$1" | jq -r '.code.sources[] | join(" ")'; }
+  post -r "$made/run.nrm2" --html=none.html --process calls
+  [ "$(texts none.html)" = false ]
+  [ -z "$(files none.html)" ]
+  post -r "$made/run.nrm2" --html=with.html --with-source --process calls
+  [ "$(texts with.html)" = true ]
+  files with.html | grep -qx "$made/calls.c "
+  # A name in debug information can be that of any file.
+  mv "$made/calls.c" "$made/away.c"
+  mkfifo "$made/calls.c"
+  post -r "$made/run.nrm2" --html=fifo.html --with-source --process calls
+  rm "$made/calls.c"
+  mv "$made/away.c" "$made/calls.c"
+  [ "$(texts fifo.html)" = false ]
+  files fifo.html | grep -q "^$made/calls.c ..*"
+  chmod 0600 "$made/calls.c"
+  [ "$(id -u)" -ne 0 ] || post -r "$made/run.nrm2" --html=private.html --with-source --process calls
+  chmod 0644 "$made/calls.c"
+  [ ! -e private.html ] || [ "$(texts private.html)" = false ]
+  run -255 post -r "$made/run.nrm2" --with-source
 }
 
 @test "--html needs a name after =, and does not go with --diff, --archive and -showx" {

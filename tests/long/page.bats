@@ -40,10 +40,10 @@ record() {
 @test "the page in a browser: tabs, search, flame graph, timeline, keys, hostile names" {
     command -v chromium >/dev/null || skip "needs chromium (scripts/install-deps long)"
     [ "$(id -u)" -eq 0 ] || skip "needs root to trace the system"
-    gcc -O1 -g0 -fno-omit-frame-pointer -o plain "$SOURCE_DIR/tests/progs/calls.c"
+    gcc -O1 -g -fno-omit-frame-pointer -o plain "$SOURCE_DIR/tests/progs/calls.c"
     objcopy --redefine-sym alpha='</script><img src=x onerror=alert(1)>' plain calls
     record calls.nrm2 ./calls 3
-    post -r calls.nrm2 --html --json -clip 0
+    post -r calls.nrm2 --html --with-source --source-path "$SOURCE_DIR/tests/progs" --json -clip 0
     node "$SOURCE_DIR/tests/long/page.mjs" "$PWD/tprof.html" "$PWD/tprof.json"
 }
 

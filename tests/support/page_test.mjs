@@ -176,6 +176,62 @@ test('an empty trace is computed, too', () => {
   assert.deepEqual(plain(nodes(new page.FlameMaker(empty, sums).callees('none'))), ['all', 0]);
 });
 
+// work has two instructions on line 7 and one without a line; ticks of work on path 5 (bin 9 of thread 0) are left out.
+function withCode() {
+  const given = data();
+  given.names.push('/src/a.c', 'x += 1;', 'add eax, 1', 'ret', 'helper'); // 9 to 13
+  given.code = {
+    bins: 1, before: 0, left_out_ticks: 0, sources: [['/src/a.c', '']],
+    lines: { file: [9], line: [7], text: [10] },
+    instructions: { frame: [1, 1, 1], line: [1, 1, 0], offset: [0, 28, 40], text: [11, 12, 0], inlined: [0, 13, 0] },
+    ticks: { thread: [0, 0, 1], instruction: [0, 1, 2], sums: [2, 2, 1], skip: [1, 1, 3, 2, 4], amount: [2, 3, 1, 3, 5] },
+  };
+  return given;
+}
+
+test('lines and instructions are levels of the table, with their ticks of the selected time', () => {
+  const trace = page.traceOf(withCode());
+  const selection = page.whole(trace);
+  const rows = page.makeRows(trace, page.totals(trace, selection), ['symbol', 'line', 'instruction'], selection);
+  page.sortRows(rows, 'ticks');
+  assert.deepEqual(plain(flat(rows)), [
+    ['work', 16, [
+      ['a.c:7', 9, [['+0 add eax, 1', 5], ['+1c ret  (in helper, inlined)', 4]]],
+      ['(line not known)', 7, [['+28', 5]]],
+    ]],
+    ['sys_read', 3], ['main', 1], ['parse', 1],
+  ]);
+  assert.equal(rows[0].rows[0].source, 'x += 1;');
+  const part = { from: 3, to: 5, threads: null };
+  const lines = page.makeRows(trace, page.totals(trace, part), ['line'], part);
+  page.sortRows(lines, 'ticks');
+  assert.deepEqual(plain(flat(lines)), [['(line not known)', 7], ['a.c:7', 1]]);
+});
+
+test('ticks on an instruction whose path was left out are moved from [left out]', () => {
+  const given = withCode();
+  given.frames.symbol[2] = 0; // parse is [left out]
+  given.frames.kind[2] = 2;
+  given.paths.frame[1] = 2; // main>work was joined
+  const trace = page.traceOf(given);
+  const selection = page.whole(trace);
+  const rows = page.makeRows(trace, page.totals(trace, selection), ['thread', 'symbol', 'line'], selection);
+  page.sortRows(rows, 'ticks');
+  const first = plain(flat(rows))[0];
+  assert.equal(first[1], 13);
+  assert.deepEqual(first[2], [['work', 9, [['a.c:7', 9]]], ['', 3], ['main', 1]]);
+});
+
+test('where lines are known by longer stretches of time, whole ones are selected', () => {
+  const given = withCode();
+  given.code.bins = 4;
+  given.code.before = 2;
+  const trace = page.traceOf(given);
+  const { from, to } = page.codeSelection(trace, { from: 3, to: 7, threads: null });
+  assert.deepEqual([from, to], [2, 10]);
+  assert.deepEqual(plain(page.codeSelection(trace, page.whole(trace))), { from: 0, to: 10, threads: null });
+});
+
 test('data of another version are refused', () => {
   assert.throws(() => page.traceOf({ ...data(), schema_version: 2 }), /another version/);
 });

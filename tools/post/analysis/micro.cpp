@@ -34,17 +34,17 @@ Micro::Owner Micro::owner_of(const Process& process, uint32_t tid, uint32_t cpu)
   return owner;
 }
 
-void Micro::add(const pi::TprofTick& tick, uint32_t cpu, uint64_t time) {
-  ++ticks_;
+Micro::Spot Micro::find(const pi::TprofTick& tick, uint32_t cpu, uint64_t time) {
   const Process& process = processes_.at(tick.pid, time);
   const Place& place =
       resolver_.find(process, *process.maps_version, tick.address, tick.user, time);
-  if (place.found == Found::no_module) return;
+  if (place.found == Found::no_module) return {};
   const uint32_t pid = place.code_id != 0 ? tick.pid : 0;
   const Owner owner = options_.by_thread ? owner_of(process, tick.tid, cpu) : Owner();
-  Function& function =
-      functions_[{place.module, place.symbol, place.in_module, place.code_id, pid, owner}];
-  if (function.ticks++ == 0) {
+  const auto [known, is_new] = functions_.try_emplace(
+      {place.module, place.symbol, place.in_module, place.code_id, pid, owner});
+  Function& function = known->second;
+  if (is_new) {
     function.module = place.module;
     function.symbol = place.symbol;
     function.found = place.found;
@@ -54,7 +54,15 @@ void Micro::add(const pi::TprofTick& tick, uint32_t cpu, uint64_t time) {
     function.start = place.start;
     function.code_id = place.code_id;
   }
-  ++function.by_offset[tick.address - place.start];
+  return {&function, tick.address - place.start};
+}
+
+void Micro::add(const pi::TprofTick& tick, uint32_t cpu, uint64_t time) {
+  ++ticks_;
+  const Spot spot = find(tick, cpu, time);
+  if (!spot.function) return;
+  ++spot.function->ticks;
+  ++spot.function->by_offset[spot.offset];
 }
 
 std::vector<Micro::Module> Micro::modules() const {

@@ -58,6 +58,14 @@ class Micro final : public Subscriber {
   Micro(Processes& processes, Symbolizer& symbolizer, StringTable& names, Options options);
 
   void add(const pi::TprofTick& tick, uint32_t cpu, uint64_t time);
+
+  // The function on which a tick fell, and where; nullptr: no module is known. Does not count it.
+  struct Spot {
+    Function* function = nullptr;
+    uint64_t offset = 0;
+  };
+  Spot find(const pi::TprofTick& tick, uint32_t cpu, uint64_t time);
+
   void subscribe(Subscriptions& to) override { to.add(*this, {PITRACE_MAJOR_TPROF}); }
   bool take(const Arrival& arrival) override {
     if (arrival.tick_selected) add(*arrival.tick, arrival.stream.cpu(), arrival.time());

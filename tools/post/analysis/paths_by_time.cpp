@@ -8,6 +8,7 @@ void PathsByTime::add(const pi::TprofTick& tick, const pi::RecordView& record, u
                       uint64_t time) {
   const CallTree::Place place = calls_.add(tick, record, cpu, time);
   tids_.try_emplace(place.root, tick.tid);
+  code.add(tick, cpu, time, place.root, calls_.paths().node(place.function).value);
   by_path.add(time, place.function, 1);
   by_cpu.add(time, 2 * cpu + (tick.pid == idle_pid ? 1 : 0), 1);
 }

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "call_tree.h"
+#include "code_by_time.h"
 #include "time_sums.h"
 
 namespace post {
@@ -16,7 +17,9 @@ class PathsByTime final : public Subscriber {
   // All three must outlive this. begin: the time of the trace's first record.
   PathsByTime(Processes& processes, Symbolizer& symbolizer, StringTable& names,
               CallTree::Options options, uint64_t begin)
-      : calls_(processes, symbolizer, names, options), begin_(begin) {}
+      : code(processes, symbolizer, names, options.frames, options.cache_entries),
+        calls_(processes, symbolizer, names, options),
+        begin_(begin) {}
 
   void subscribe(Subscriptions& to) override { to.add(*this, {PITRACE_MAJOR_TPROF}); }
   bool take(const Arrival& arrival) override {
@@ -36,6 +39,7 @@ class PathsByTime final : public Subscriber {
   TimeSums by_path;
   // Keys are CPU numbers, 2 * CPU + 1 for ticks of the idle task.
   TimeSums by_cpu;
+  CodeByTime code;
 
  private:
   CallTree calls_;

@@ -48,7 +48,10 @@ cli::OptionTable option_table() {
       "html", optional_text("FILE", usual_html, "tprof.html"),
       "also write an HTML page that shows the trace in a browser: processes, functions, a flame "
       "graph "
-      "and what ran when")("show", "also write every record of the trace as a line to post.show")(
+      "and what ran when")("with-source",
+                           "the HTML page also has the text of source lines with ticks, from files "
+                           "that you may read")(
+      "show", "also write every record of the trace as a line to post.show")(
       "showx", "write post.show only, without looking up symbols")(
       "showxx", "as --showx, with the words of each record in hexadecimal")(
       "showt", "as --show, with a column of seconds; can be combined with --showx and --showxx")(
@@ -86,7 +89,8 @@ cli::OptionTable option_table() {
       "annotate", text("SYMBOL"),
       "print the source lines of functions SYMBOL (with wildcards) with their ticks and "
       "instructions")("source-path", text("DIR[:DIR...]"),
-                      "directories in which --annotate looks for a source file by its path and the "
+                      "directories in which --annotate and --with-source look for a source file by "
+                      "its path and the "
                       "ends of it: src/a.c, "
                       "a.c")(
       ",x", text("FILE"),
@@ -222,8 +226,9 @@ std::string find_conflict(const cli::Values& given) {
   if (given.has("trace") && has("diff")) return "--diff takes two files, and no other.";
   if (given.has("threads") && !given.has("tree") && !given.has("folded") && !given.has("export"))
     return "-threads goes with -tree, -folded or --export.";
-  if (given.has("source-path") && !given.has("annotate"))
-    return "--source-path goes with --annotate.";
+  if (given.has("with-source") && !given.has("html")) return "--with-source goes with --html.";
+  if (given.has("source-path") && !given.has("annotate") && !given.has("with-source"))
+    return "--source-path goes with --annotate or --with-source.";
   for (const char* form : {"-c", "ck", "cp", "ss", "ssi", "dcnt", "-m"})
     if (has(form) && !has("arc"))
       return fmt::format("-{} goes with -arc.", form + (form[0] == '-' ? 1 : 0));
@@ -268,7 +273,8 @@ Options take_options(const cli::Values& given) {
                       has("ssi"), has("dcnt"), has("tmod")};
   if (has("-m")) options.tprof_out = false;
   options.report.annotate = text("annotate");
-  options.symbols.code = options.micro || options.arc || has("annotate");
+  options.report.with_source = has("with-source");
+  options.symbols.code = options.micro || options.arc || has("annotate") || has("html");
   options.report.mode_line = !has("compat");
   options.report.labels = {has("pnm"), has("tnm"), has("cpu")};
   options.symbols.section_names = has("compat");

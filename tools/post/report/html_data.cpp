@@ -4,48 +4,22 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <unordered_map>
 #include <utility>
 
+#include "html_code.h"
 #include "html_columns.h"
 #include "html_owners.h"
 #include "html_paths.h"
+#include "html_sums.h"
 #include "html_summary.h"
-#include "path_rows.h"
+#include "html_texts.h"
 #include "subject.h"
 #include "text/labels.h"
 #include "text/text.h"
 
 namespace post {
 namespace {
-
-using Sums = std::vector<TimeSums::Sum>;
-
-// Texts as numbers, each text once.
-class Texts {
- public:
-  explicit Texts(const Summary& summary) : summary_(summary) { add(std::string()); }
-
-  // A name of the trace, readable.
-  size_t add(NameId id) {
-    const auto [known, is_new] = by_id_.try_emplace(id, 0);
-    if (is_new) known->second = add(printable(readable(summary_, id)));
-    return known->second;
-  }
-  size_t add(std::string text) {
-    const auto [known, is_new] = by_text_.try_emplace(std::move(text), texts_.size());
-    if (is_new) texts_.push_back(pi::Json(known->first));
-    return known->second;
-  }
-  const pi::Json::Array& all() const { return texts_; }
-
- private:
-  const Summary& summary_;
-  pi::Json::Array texts_;
-  std::unordered_map<std::string, size_t> by_text_;
-  std::unordered_map<NameId, size_t> by_id_;
-};
 
 class HtmlData {
  public:
@@ -80,6 +54,7 @@ class HtmlData {
     write_cpus(out);
     write_owners(out);
     write_schedule(out);
+    write_code(out);
     out.member("names", pi::Json(texts_.all()));
     return out.finish();
   }
@@ -125,11 +100,10 @@ class HtmlData {
 
   // Frames are numbered in the order of their first paths.
   void write_paths(HtmlColumns& out) {
-    std::unordered_map<FrameId, size_t> numbers;
     std::vector<FrameId> used;
     std::vector<size_t> frames;
     for (const HtmlPaths::Node& node : paths_.nodes) {
-      const auto [known, is_new] = numbers.try_emplace(node.frame, used.size());
+      const auto [known, is_new] = frame_numbers_.try_emplace(node.frame, used.size());
       if (is_new) used.push_back(node.frame);
       frames.push_back(known->second);
     }
@@ -169,49 +143,6 @@ class HtmlData {
     return (of.kernel ? 1 : 0) | (of.marker ? 2 : 0) | (is_named(of.found) ? 0 : 4);
   }
 
-  // Sums by row and bin: the number of sums of each row, then of each sum the distance from the bin
-  // of the one before, the number of its bins (if some have several) and what is in each of them.
-  static void write_sums(HtmlColumns& out, const Sums& sums, size_t rows, uint64_t first_bin,
-                         bool with_length) {
-    std::vector<size_t> count(rows);
-    for (const TimeSums::Sum& sum : sums) ++count[sum.key];
-    out.numbers("sums", count, [](size_t number) { return number; });
-    uint64_t before = 0;
-    uint32_t row = UINT32_MAX;
-    out.numbers("skip", sums, [&](const TimeSums::Sum& sum) {
-      if (sum.key != row) before = first_bin;
-      row = sum.key;
-      return sum.first - std::exchange(before, sum.first);
-    });
-    if (with_length)
-      out.numbers("length", sums,
-                  [](const TimeSums::Sum& sum) { return sum.last - sum.first + 1; });
-    out.numbers("amount", sums, [](const TimeSums::Sum& sum) { return sum.amount; });
-  }
-
-  // The sums with the rows to which their keys belong (none: no row), by row and bin, each once.
-  template <class RowOf>
-  static Sums by_row(const Sums& sums, RowOf row_of) {
-    Sums rows;
-    for (const TimeSums::Sum& sum : sums)
-      if (const uint32_t row = row_of(sum.key); row != HtmlPaths::none)
-        rows.push_back({row, sum.first, sum.last, sum.amount});
-    std::ranges::sort(rows, [](const TimeSums::Sum& a, const TimeSums::Sum& b) {
-      return a.key != b.key ? a.key < b.key : a.first < b.first;
-    });
-    size_t kept = 0;
-    for (const TimeSums::Sum& sum : rows) {
-      TimeSums::Sum* const before = kept == 0 ? nullptr : &rows[kept - 1];
-      if (before && before->key == sum.key && before->first == sum.first &&
-          before->last == sum.last)
-        before->amount += sum.amount;
-      else
-        rows[kept++] = sum;
-    }
-    rows.resize(kept);
-    return rows;
-  }
-
   void write_ticks(HtmlColumns& out) {
     const Sums sums =
         by_row(by_path_.sums(), [&](uint32_t place) { return paths_.node_of[place]; });
@@ -220,12 +151,13 @@ class HtmlData {
     out.close();
   }
 
-  // The rows of keys in their order.
-  static std::map<uint32_t, uint32_t> rows_of(const Sums& sums) {
-    std::map<uint32_t, uint32_t> rows;
-    for (const TimeSums::Sum& sum : sums)
-      rows.try_emplace(sum.key, static_cast<uint32_t>(rows.size()));
-    return rows;
+  void write_code(HtmlColumns& out) {
+    const auto frame_of = [this](FrameId id) {
+      const auto known = frame_numbers_.find(id);
+      return known == frame_numbers_.end() ? no_row : static_cast<uint32_t>(known->second);
+    };
+    const auto owner_of = [this](uint32_t place) { return thread_of(place); };
+    HtmlCode(summary_, ticks_.code, texts_, owner_of, frame_of).write(out, first_, shift_);
   }
 
   void write_cpus(HtmlColumns& out) {
@@ -299,7 +231,7 @@ class HtmlData {
   const Summary& summary_;
   const PathsByTime& ticks_;
   const StatesByTime* states_;  // nullptr: the trace has no context switches, or parts are selected
-  Texts texts_;
+  HtmlTexts texts_;
   TimeSums by_path_;  // copies of the sums, whose bins become the same
   TimeSums by_cpu_;
   TimeSums by_thread_;
@@ -307,8 +239,9 @@ class HtmlData {
   HtmlPaths paths_;
   HtmlOwners owners_;
   std::unordered_map<uint32_t, uint32_t> by_place_;  // threads
-  std::vector<uint32_t> threads_;                    // by path
-  std::vector<uint32_t> states_threads_;             // by thread of StatesByTime
+  std::unordered_map<FrameId, size_t> frame_numbers_;
+  std::vector<uint32_t> threads_;         // by path
+  std::vector<uint32_t> states_threads_;  // by thread of StatesByTime
   unsigned shift_ = 0;
   uint64_t first_ = 0;  // bins
   uint64_t last_ = 0;

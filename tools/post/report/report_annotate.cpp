@@ -2,7 +2,6 @@
 // Prints annotated source: the lines of functions with their ticks, and their instructions.
 #include "report_annotate.h"
 
-#include <disassembler.h>
 #include <fmt/format.h>
 #include <pi/files.h>
 #include <sys/stat.h>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "analysis/micro.h"
+#include "code_text.h"
 #include "path_rows.h"
 #include "read/source_files.h"
 #include "state/name_words.h"
@@ -30,7 +30,6 @@ constexpr uint32_t context_lines = 3;       // above and below a line with ticks
 constexpr size_t context_instructions = 2;  // before and after one with ticks
 constexpr size_t head_width = 160;          // maximum of a function's name
 constexpr double hot_share = 10;            // percent
-constexpr size_t tab_columns = 8;
 
 // An instruction; or, if the code is not known, an address with ticks.
 struct CodeRow {
@@ -51,34 +50,6 @@ struct FileRows {
   std::map<uint32_t, LineRows> lines;  // 0: not known
 };
 
-struct LinePlace {
-  std::string file;  // as the debug information has it; empty: not known
-  uint32_t line = 0;
-  std::string inlined;
-};
-
-// "demo/Outer$Inner.method(I)V" is in demo/Outer.java.
-std::string java_file(const std::string& method) {
-  std::string name = method.substr(0, method.find('('));
-  const size_t dot = name.rfind('.');
-  if (dot == std::string::npos) return {};
-  name.resize(dot);
-  std::ranges::replace(name, '.', '/');
-  return name.substr(0, name.find('$')) + ".java";
-}
-
-// Replaces tabs by blanks, and makes every other control character visible.
-std::string expanded(std::string_view line) {
-  std::string text;
-  for (size_t at = 0; at <= line.size();) {
-    const size_t tab = std::min(line.find('\t', at), line.size());
-    text += printable(line.substr(at, tab - at));
-    if (tab != line.size()) text.append(tab_columns - columns_of(text) % tab_columns, ' ');
-    at = tab + 1;
-  }
-  return text;
-}
-
 class Annotator {
  public:
   Annotator(const Summary& summary, const AnnotationStyle& style)
@@ -86,6 +57,7 @@ class Annotator {
         style_(style),
         micro_(*summary.find<Micro>()),
         sources_(summary.options.source_path),
+        code_(summary, micro_),
         whole_(summary.ticks.ticks),
         part_(!selection_texts(summary.options.selection).empty()) {}
 
@@ -148,77 +120,23 @@ class Annotator {
 
   // ---- collecting lines and instructions ----
 
-  LinePlace place_of(const Micro::Function& function, uint64_t offset) const {
-    const std::vector<SourceFrame> frames = micro_.frames(function, offset);
-    if (frames.empty() || frames.front().line == 0) return {};
-    LinePlace place{std::string(frames.front().file), frames.front().line, {}};
-    if (frames.size() > 1)
-      place.inlined = without_arguments(readable_name(printable(frames.front().name)));
-    if (place.file.empty() && function.code_id != 0)
-      place.file = java_file(frames.size() > 1 ? std::string(frames.front().name)
-                                               : summary_.names.text(function.symbol));
-    return place;
-  }
-
   LinePlace begin_of(const Micro::Function& function) const {
     const std::vector<SourceFrame> frames = micro_.frames(function, 0);
     if (frames.empty()) return {};
     return {std::string(frames.back().file), frames.back().line, {}};
   }
 
-  std::string readable_name(const std::string& name) const {
-    return summary_.symbolizer ? summary_.symbolizer->readable(name) : name;
-  }
-
-  // "malloc@plt" for an address that leads to malloc through the procedure linkage table.
-  std::string plt_text(const Micro::Function& function, uint64_t address) const {
-    const std::string name = micro_.plt_name(function, address);
-    return name.empty() ? name : readable_name(printable(name)) + "@plt";
-  }
-
-  // The name of a branch target: "+1c" in the function itself, "memcpy", "libc.so.6:memcpy".
-  std::string target_text(const Micro::Function& function, uint64_t size, uint64_t target) const {
-    const std::string linked = plt_text(function, target);
-    if (!linked.empty()) return linked;
-    if (target != function.start && target - function.start < size)
-      return fmt::format("+{:x}", target - function.start);
-    const Lookup found = micro_.lookup(function, target);
-    if (found.found == Found::no_module) return fmt::format("0x{:x}", target);
-    std::string text = readable_name(printable(found.symbol));
-    const std::string module = printable(found.module);
-    if (module != summary_.names.text(function.module))
-      text = module.substr(module.rfind('/') + 1) + ":" + text;
-    if (target != found.start && found.start != 0)
-      text += fmt::format("+{:x}", target - found.start);
-    return text;
-  }
-
-  std::string instruction_text(const Micro::Function& function, const pi::Disassembler& engine,
-                               std::span<const std::byte> bytes, uint64_t offset) const {
-    const uint64_t address = function.start + offset;
-    const std::string text = engine.text(bytes.subspan(offset), address);
-    const pi::Instruction decoded = engine.decode(bytes.subspan(offset), address);
-    if (!decoded.target) {
-      // In the linkage table itself, the jump through its slot.
-      const std::string linked = decoded.flow == pi::Flow::jump ? plt_text(function, address) : "";
-      return linked.empty() ? text : fmt::format("{}  ({})", text, linked);
-    }
-    return fmt::format("{} {}", text.substr(0, text.rfind(' ')),
-                       target_text(function, bytes.size(), *decoded.target));
-  }
-
   // The instructions with ticks and their neighbours, by offset. Ticks after the end of the known
   // code have rows without text.
   std::vector<CodeRow> code_rows(const Micro::Function& function,
                                  std::span<const std::byte> bytes) const {
-    const pi::Disassembler& engine = function.narrow ? narrow_ : wide_;
     std::vector<CodeRow> rows;
     auto tick = function.by_offset.begin();
     size_t kept_until = 0;         // number of the first instruction that is not a neighbour
     std::vector<uint64_t> before;  // offsets of the last instructions that were not kept
     size_t number = 0;
     for (size_t at = 0; at < bytes.size(); ++number) {
-      const size_t length = engine.decode(bytes.subspan(at), function.start + at).length;
+      const size_t length = code_.length(function, bytes, at);
       CodeRow row{at, 0, {}, {}, at + length};
       bool aligned = true;
       for (; tick != function.by_offset.end() && tick->first < at + length; ++tick) {
@@ -230,13 +148,13 @@ class Annotator {
         for (size_t i = 0; i < before.size(); ++i)
           rows.push_back({before[i],
                           0,
-                          instruction_text(function, engine, bytes, before[i]),
+                          code_.instruction(function, bytes, before[i]),
                           {},
                           i + 1 < before.size() ? before[i + 1] : at});
         before.clear();
       }
       if (number < kept_until) {
-        row.text = instruction_text(function, engine, bytes, at);
+        row.text = code_.instruction(function, bytes, at);
         if (!aligned) row.text += "  (ticks inside it)";
         rows.push_back(std::move(row));
       } else {
@@ -254,8 +172,8 @@ class Annotator {
                                            std::span<const std::byte> bytes) const {
     std::map<std::string, FileRows> files;
     for (CodeRow& row : code_rows(function, bytes)) {
-      LinePlace place = place_of(function, row.offset);
-      row.inlined = std::move(place.inlined);
+      LinePlace place = code_.place_of(function, row.offset);
+      row.inlined = std::move(place.function);
       FileRows& file = files[place.file];
       LineRows& line = file.lines[place.line];
       file.ticks += row.ticks;
@@ -439,8 +357,7 @@ class Annotator {
   const AnnotationStyle& style_;
   const Micro& micro_;
   SourceFiles sources_;
-  const pi::Disassembler wide_{true};
-  const pi::Disassembler narrow_{false};
+  const CodeText code_;
   size_t tick_columns_ = 0;
   size_t line_columns_ = 0;
   SourceFiles::Program program_ =

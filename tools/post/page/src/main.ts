@@ -10,7 +10,7 @@ export { count, duration, percent, roundStep, seconds } from './format';
 export { cpuLanes, mean, orderLanes, threadLanes } from './lanes';
 export { makeRows, sortRows, visibleRows } from './rows';
 export { shown, traceOf } from './trace';
-export { subjectThreads, sumOf, totals, whole } from './totals';
+export { codeSelection, subjectThreads, sumOf, totals, whole } from './totals';
 
 async function start(): Promise<void> {
   const root = document.getElementById('app')!;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the user has chosen, and the sums that follow from it.
 import { FlameMaker } from './flame';
-import { onlyThread, subjectThreads, threadsOfProcess, totals, whole, type Selection, type Totals } from './totals';
+import { codeSelection, onlyThread, subjectThreads, threadsOfProcess, totals, whole, type Selection, type Totals } from './totals';
 import { processText, threadText, type Trace } from './trace';
 
 export type Tab = 'summary' | 'tree' | 'flame';
@@ -17,6 +17,7 @@ export class State {
   tab: Tab = 'summary';
   sandwich = -1; // a frame, or -1: the whole flame graph
   private sums: Totals | null = null;
+  private codeSums: Totals | null = null;
   private readonly listeners: (() => void)[] = [];
 
   constructor(readonly trace: Trace) {
@@ -53,6 +54,18 @@ export class State {
     return this.sums;
   }
 
+  // The selection for which lines and instructions are known: it can be longer.
+  codeSelection(): Selection {
+    return codeSelection(this.trace, this.selection());
+  }
+
+  codeTotals(): Totals {
+    const { from, to } = this.codeSelection();
+    if (from === this.from && to === this.to) return this.totals();
+    this.codeSums ??= totals(this.trace, this.codeSelection());
+    return this.codeSums;
+  }
+
   flames(): FlameMaker {
     return new FlameMaker(this.trace, this.totals());
   }
@@ -65,7 +78,7 @@ export class State {
   set(change: Partial<Pick<State, 'from' | 'to' | 'scope' | 'search' | 'tab' | 'sandwich'>>): void {
     const before = `${this.from} ${this.to} ${this.scope}`;
     Object.assign(this, change);
-    if (before !== `${this.from} ${this.to} ${this.scope}`) this.sums = null;
+    if (before !== `${this.from} ${this.to} ${this.scope}`) this.sums = this.codeSums = null;
     for (const call of this.listeners) call();
   }
 }

@@ -33,7 +33,15 @@ export class SummaryView {
                 `shown as [left out].`,
             },
           ];
+    if (trace.code && trace.code.leftOutTicks > 0)
+      leftOut.push({ lead: 'Lines left out', text: `Functions with together ${count(trace.code.leftOutTicks)} ticks have no lines and instructions here.` });
     this.box.append(this.list([{ lead: 'Losses', text: trace.lost }, ...lacks, ...leftOut]));
+    const { sources } = trace.code ?? { sources: [] };
+    if (sources.length)
+      this.box.append(
+        element('h2', {}, 'Source files'),
+        this.list(sources.map(({ path, problem }) => ({ lead: path, text: problem || 'This page has the text of its lines with ticks.' }))),
+      );
     if (others.length) this.box.append(element('h2', {}, 'Notes'), this.list(others));
     this.box.append(element('p', { class: 'muted' }, trace.program.split('\n')[0]!));
   }

@@ -62,3 +62,23 @@ export function onlyThread(trace: Trace, thread: number): Uint8Array {
   threads[thread] = 1;
   return threads;
 }
+
+// The bins that are known for lines, too: `bins` of them are one bin of the code.
+export function codeSelection(trace: Trace, selection: Selection): Selection {
+  const { code } = trace;
+  if (!code || code.bins === 1) return selection;
+  const down = (bin: number) => Math.floor((bin + code.before) / code.bins) * code.bins - code.before;
+  return { ...selection, from: Math.max(0, down(selection.from)), to: Math.min(trace.bins, down(selection.to + code.bins - 1)) };
+}
+
+// Ticks by row of the code, in a selection of whole bins of the code.
+export function codeTicks(trace: Trace, selection: Selection): Float64Array {
+  const { code } = trace;
+  const ticks = new Float64Array(code?.thread.length ?? 0);
+  if (!code) return ticks;
+  const from = Math.floor((selection.from + code.before) / code.bins);
+  const to = Math.ceil((selection.to + code.before) / code.bins);
+  for (let row = 0; row < ticks.length; ++row)
+    if (!selection.threads || selection.threads[code.thread[row]!] === 1) ticks[row] = sumOf(code.ticks, row, from, to);
+  return ticks;
+}

@@ -25,6 +25,25 @@ export interface Schedule {
   cpuRunning: Sums;
 }
 
+// Lines and instructions with ticks.
+export interface Code {
+  bins: number; // each of its bins is so many of the trace's
+  before: number; // bins of the trace before its first one, with which the first bin of the code begins
+  leftOutTicks: number;
+  sources: { path: string; problem: string }[]; // files whose text was asked for
+  lineFile: Int32Array; // names
+  lineNumber: Int32Array;
+  lineText: Int32Array; // names; 0: not known
+  frame: Int32Array; // by instruction
+  line: Int32Array; // -1: not known
+  offset: Float64Array;
+  text: Int32Array; // names
+  inlined: Int32Array; // names: the function that was inlined there
+  thread: Int32Array; // by row of ticks
+  instruction: Int32Array;
+  ticks: Sums;
+}
+
 export interface Trace {
   program: string;
   subject: string;
@@ -63,6 +82,7 @@ export interface Trace {
   cpuIdle: Uint8Array;
   cpuTicks: Sums;
   schedule: Schedule | null;
+  code: Code | null;
 }
 
 export const kernelKind = 1;
@@ -125,6 +145,29 @@ function scheduleOf(value: unknown, binNs: number): Schedule | null {
   };
 }
 
+function codeOf(value: unknown): Code | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const given = value as Fields;
+  const ints = (of: string, name: string) => Int32Array.from(numbers(fields(given, of), name));
+  return {
+    bins: given['bins'] as number,
+    before: given['before'] as number,
+    leftOutTicks: given['left_out_ticks'] as number,
+    sources: (given['sources'] as [string, string][]).map(([path, problem]) => ({ path: shown(path), problem: shown(problem) })),
+    lineFile: ints('lines', 'file'),
+    lineNumber: ints('lines', 'line'),
+    lineText: ints('lines', 'text'),
+    frame: ints('instructions', 'frame'),
+    line: ints('instructions', 'line').map((number) => number - 1),
+    offset: Float64Array.from(numbers(fields(given, 'instructions'), 'offset')),
+    text: ints('instructions', 'text'),
+    inlined: ints('instructions', 'inlined'),
+    thread: ints('ticks', 'thread'),
+    instruction: ints('ticks', 'instruction'),
+    ticks: sumsOf(fields(given, 'ticks')),
+  };
+}
+
 // Lists of the paths below each path.
 function below(above: Int32Array): { firstBelow: Int32Array; nextBelow: Int32Array } {
   const firstBelow = new Int32Array(above.length).fill(-1);
@@ -184,6 +227,7 @@ export function traceOf(data: unknown): Trace {
     cpuIdle: Uint8Array.from(numbers(fields(given, 'cpu_ticks'), 'idle')),
     cpuTicks: sumsOf(fields(given, 'cpu_ticks')),
     schedule: scheduleOf(given['schedule'], binNs),
+    code: codeOf(given['code']),
   };
 }
 
@@ -217,4 +261,19 @@ export function symbolText(trace: Trace, frame: number): string {
   if ((trace.kind[frame]! & unnamedKind) === 0) return trace.names[trace.symbol[frame]!]!;
   const module = moduleText(trace, frame);
   return `[${module.slice(module.lastIndexOf('/') + 1).replace(/^\(|\)$|^\[|\]$/g, '')}]`;
+}
+
+export function lineText(trace: Trace, line: number): string {
+  const { code, names } = trace;
+  if (!code || line < 0) return '(line not known)';
+  const file = names[code.lineFile[line]!]!;
+  return `${file.slice(file.lastIndexOf('/') + 1) || '(file not known)'}:${code.lineNumber[line]}`;
+}
+
+export function instructionText(trace: Trace, instruction: number): string {
+  const { code, names } = trace;
+  if (!code || instruction < 0) return '(not known)';
+  const inlined = names[code.inlined[instruction]!]!;
+  const text = `+${code.offset[instruction]!.toString(16)} ${names[code.text[instruction]!]!}`.trimEnd();
+  return inlined === '' ? text : `${text}  (in ${inlined}, inlined)`;
 }

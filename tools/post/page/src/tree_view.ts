@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The reports as a table of rows that open and close.
 import { button, element } from './dom';
-import { count, percent } from './format';
-import { levels, makeRows, sortRows, visibleRows, type Level, type Order, type Row, type Shown } from './rows';
+import { count, duration, percent, seconds } from './format';
+import { isOfCode, levels, makeRows, sortRows, visibleRows, type Level, type Order, type Row, type Shown } from './rows';
 import type { State } from './state';
 import { emptyText } from './summary_view';
+import type { Totals } from './totals';
 
 const rowHeight = 26;
 const mostPrinted = 2000;
@@ -13,10 +14,11 @@ export class TreeView {
   readonly box = element('section', { class: 'tree', 'aria-label': 'Functions' });
   private readonly controls = element('div', { class: 'controls', role: 'group', 'aria-label': 'Levels' });
   private readonly note = element('p', { class: 'empty' });
+  private readonly times = element('p', { class: 'muted' });
   private readonly head = element('div', { class: 'row head', role: 'row' });
-  private readonly scroller = element('div', { class: 'scroller', role: 'treegrid', tabindex: '0', 'aria-label': 'Ticks by process, thread, module and symbol' });
+  private readonly scroller = element('div', { class: 'scroller', role: 'treegrid', tabindex: '0', 'aria-label': 'Ticks by process, thread, module, symbol, line and instruction' });
   private readonly space = element('div', { class: 'space', role: 'rowgroup' });
-  private readonly chosen = new Set<Level>(['process', 'module', 'symbol']);
+  private readonly chosen = new Set<Level>(['process', 'module', 'symbol', 'line', 'instruction']);
   private order: Order = 'ticks';
   private rows: Row[] = [];
   private open = new Set<Row>();
@@ -25,7 +27,7 @@ export class TreeView {
   private made: object | null = null; // the sums from which the rows were made
 
   constructor(private readonly state: State) {
-    for (const level of levels) {
+    for (const level of this.offered()) {
       const box = element('input', { type: 'checkbox', name: level });
       box.checked = this.chosen.has(level);
       box.addEventListener('change', () => {
@@ -38,10 +40,32 @@ export class TreeView {
     }
     this.controls.append(button('Open all', {}, () => this.openAll(true)), button('Close all', {}, () => this.openAll(false)));
     this.scroller.append(this.space);
-    this.box.append(this.controls, this.note, this.head, this.scroller);
+    this.box.append(this.controls, this.times, this.note, this.head, this.scroller);
     this.scroller.addEventListener('scroll', () => this.draw());
     this.scroller.addEventListener('keydown', (event) => this.key(event));
     new ResizeObserver(() => this.draw()).observe(this.scroller);
+  }
+
+  private offered(): Level[] {
+    return levels.filter((level) => this.state.trace.code !== null || !isOfCode(level));
+  }
+
+  private wanted(): Level[] {
+    return this.offered().filter((level) => this.chosen.has(level));
+  }
+
+  private sums(): Totals {
+    return this.wanted().some(isOfCode) ? this.state.codeTotals() : this.state.totals();
+  }
+
+  // Lines are known for longer stretches of time than functions.
+  private timesText(): string {
+    const { state } = this;
+    const { trace } = state;
+    const { from, to } = state.codeSelection();
+    if (!this.wanted().some(isOfCode) || (from === state.from && to === state.to)) return '';
+    const time = (bin: number) => seconds(trace.firstBinNs + bin * trace.binNs, trace.binNs);
+    return `Lines and instructions are known by stretches of ${duration(trace.code!.bins * trace.binNs)}: the table is about ${time(from)} to ${time(to)}.`;
   }
 
   private openAll(all: boolean): void {
@@ -55,11 +79,11 @@ export class TreeView {
   }
 
   render(): void {
-    const sums = this.state.totals();
+    const sums = this.sums();
     if (this.made !== sums) {
       this.made = sums;
       const names = new Set([...this.open].map(pathOf));
-      this.rows = makeRows(this.state.trace, sums, levels.filter((level) => this.chosen.has(level)));
+      this.rows = makeRows(this.state.trace, sums, this.wanted(), this.state.codeSelection());
       link(this.rows, '');
       sortRows(this.rows, this.order);
       this.open = new Set();
@@ -85,6 +109,8 @@ export class TreeView {
           : this.list.length === 0
             ? `Nothing is called "${this.state.search}".`
             : '';
+    this.times.textContent = this.timesText();
+    this.times.hidden = this.times.textContent === '';
     this.note.textContent = none;
     this.note.hidden = none === '';
     this.scroller.hidden = this.head.hidden = none !== '';
@@ -131,18 +157,19 @@ export class TreeView {
 
   private makeRow(place: number): HTMLElement {
     const { row, depth } = this.list[place]!;
-    const all = this.state.totals().total;
+    const all = this.sums().total;
     const opens = row.rows.length !== 0;
     const isOpen = place + 1 < this.list.length && this.list[place + 1]!.depth > depth;
     const name = element('span', { class: 'name', role: 'gridcell' });
     name.style.paddingLeft = `${depth * 18}px`;
-    name.append(element('span', { class: 'mark', 'aria-hidden': 'true' }, opens ? (isOpen ? '▾' : '▸') : ''), element('bdi', { class: row.level, title: row.name }, row.name));
+    name.append(element('span', { class: 'mark', 'aria-hidden': 'true' }, opens ? (isOpen ? '▾' : '▸') : ''), element('bdi', { class: row.level, title: this.titleOf(row) }, row.name));
+    if (row.source !== '') name.append(element('bdi', { class: 'source' }, row.source));
     const bar = element('span', { class: 'bar', 'aria-hidden': 'true' });
     bar.style.width = `${(100 * row.ticks) / all}%`;
     const share = element('span', { class: 'number share', role: 'gridcell' }, bar, element('span', {}, percent(row.ticks, all)));
     const made = element('div', { class: 'row', role: 'row', 'aria-level': String(depth + 1), 'aria-rowindex': String(place + 1) });
     made.append(element('span', { class: 'number', role: 'gridcell' }, count(row.ticks)), share, name);
-    const text = row.level === 'symbol' ? 'callers' : row.level === 'module' ? '' : 'only';
+    const text = row.level === 'symbol' ? 'callers' : row.level === 'process' || row.level === 'thread' ? 'only' : '';
     if (text) made.append(button(text, { class: 'act', tabindex: '-1', 'aria-label': text === 'only' ? `Show only ${row.name}` : `Callers and callees of ${row.name}` }, () => this.act(row)));
     if (opens) made.setAttribute('aria-expanded', String(isOpen));
     if (place === this.cursor) made.classList.add('cursor');
@@ -153,6 +180,12 @@ export class TreeView {
       this.toggle(row);
     });
     return made;
+  }
+
+  private titleOf(row: Row): string {
+    const { code, names } = this.state.trace;
+    if (row.level !== 'line' || row.id < 0 || !code) return row.name;
+    return `${names[code.lineFile[row.id]!]!}:${code.lineNumber[row.id]}`;
   }
 
   private act(row: Row): void {
@@ -189,7 +222,7 @@ export class TreeView {
       ArrowRight: () => (this.open.has(at.row) ? this.moveTo(this.cursor + 1) : this.toggle(at.row, true)),
       ArrowLeft: () => (this.open.has(at.row) ? this.toggle(at.row, false) : at.above >= 0 && this.moveTo(at.above)),
       ' ': () => this.toggle(at.row),
-      Enter: () => (at.row.level === 'module' ? this.toggle(at.row) : this.act(at.row)),
+      Enter: () => (at.row.level === 'module' || isOfCode(at.row.level) ? this.toggle(at.row) : this.act(at.row)),
     };
     const call = keys[event.key];
     if (!call) return;
