@@ -125,8 +125,22 @@ data() {
   run -255 post -r "$made/run.nrm2" --with-source
 }
 
-@test "--html needs a name after =, and does not go with --diff, --archive and -showx" {
-  for words in "--html=" "--html --diff a b" "--html --archive" "--html -showx"; do
+@test "--diff with --html makes a page on the second trace that has the call paths of the first" {
+  need_trace
+  post --diff "$made/run.nrm2" "$made/run.nrm2" --html >diff.txt
+  data tprof.diff.html >data.json
+  jq -e --arg trace "$made/run.nrm2" '.base.trace == $trace and .base.ticks == .tick_count and (.base.paths.ticks | add) == .tick_count' data.json
+  # By function, both have the same ticks.
+  by_function() { jq -c "[$1 | transpose[] | select(.[1] > 0)] | group_by(.[0]) | map([.[0][0], (map(.[1]) | add)])" data.json; }
+  [ "$(by_function '[.base.paths.frame, .base.paths.ticks]')" = \
+    "$(by_function '[.paths.frame, (. as $d | [.ticks.sums | foreach .[] as $n ({at: 0}; {at: (.at + $n), sum: ([$d.ticks.amount[.at:.at + $n][]] | add // 0)}; .sum)])]')" ]
+  post -r "$made/run.nrm2" -clip 0 --json=run.json
+  run -1 post --diff run.json "$made/run.nrm2" --html
+  [[ $output == *"a page compares traces"* ]]
+}
+
+@test "--html needs a name after =, and does not go with --archive and -showx" {
+  for words in "--html=" "--html --archive" "--html -showx"; do
     # shellcheck disable=SC2086
     run post $words
     [ "$status" -eq 255 ]

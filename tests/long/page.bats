@@ -47,6 +47,19 @@ record() {
     node "$SOURCE_DIR/tests/long/page.mjs" "$PWD/tprof.html" "$PWD/tprof.json"
 }
 
+@test "the page that compares two traces" {
+    command -v chromium >/dev/null || skip "needs chromium (scripts/install-deps long)"
+    [ "$(id -u)" -eq 0 ] || skip "needs root to trace the system"
+    gcc -O1 -fno-omit-frame-pointer -o calls "$SOURCE_DIR/tests/progs/calls.c"
+    sed 's/shared(10);/shared(90);/' "$SOURCE_DIR/tests/progs/calls.c" >more.c
+    mkdir more
+    gcc -O1 -fno-omit-frame-pointer -I "$SOURCE_DIR/tests/progs" -o more/calls more.c
+    record old.nrm2 ./calls 2
+    record new.nrm2 ./more/calls 2
+    post --diff old.nrm2 new.nrm2 --module calls --html
+    node "$SOURCE_DIR/tests/long/page_diff.mjs" "$PWD/tprof.diff.html"
+}
+
 @test "the page of a trace without ticks, without stacks, of a damaged trace" {
     command -v chromium >/dev/null || skip "needs chromium (scripts/install-deps long)"
     [ "$(id -u)" -eq 0 ] || skip "needs root to trace the system"

@@ -232,6 +232,41 @@ test('where lines are known by longer stretches of time, whole ones are selected
   assert.deepEqual(plain(page.codeSelection(trace, page.whole(trace))), { from: 0, to: 10, threads: null });
 });
 
+// The other trace: app (name 1) main 40 ticks in itself, main>work 50, main>gone 10; another process (name 8) sys_read 100.
+function withBase() {
+  const given = data();
+  given.names.push('gone');
+  given.frames.symbol.push(9);
+  given.frames.module.push(4);
+  given.frames.kind.push(0);
+  given.base = { trace: 'old.nrm2', ticks: 200, paths: { above: [0, 1, 1, 0], frame: [0, 1, 4, 3], process: [1, 1, 1, 8], ticks: [40, 50, 10, 100] } };
+  return given;
+}
+
+test('compared with another trace, functions have the ticks of both', () => {
+  const trace = page.traceOf(withBase());
+  const maker = new page.FlameMaker(trace, page.totals(trace, page.whole(trace)));
+  const both = (node) => [node.name, node.ticks, node.base, ...node.below().map(both)];
+  assert.deepEqual(plain(both(maker.compared(null))), [
+    'all', 21, 200,
+    ['main', 13, 100, ['work', 5, 50], ['parse', 5, 0, ['work', 4, 0]], ['main', 2, 0, ['work', 2, 0]], ['gone', 0, 10]],
+    ['work', 5, 0],
+    ['sys_read', 3, 100],
+  ]);
+  const app = maker.compared(new Set([1]));
+  assert.equal(app.base, 100);
+  const boxes = page.boxesOf(maker.compared(null), 0.01, 'base').map(({ node, width }) => [node.name, width]);
+  assert.deepEqual(plain(boxes), [['all', 1], ['main', 0.5], ['work', 0.25], ['gone', 0.05], ['sys_read', 0.5]]);
+});
+
+test('a change of a share is real if chance alone hardly causes it', () => {
+  const root = { ticks: 1000, base: 2000 };
+  const small = page.changeOf({ ticks: 110, base: 200 }, root);
+  assert.equal(+small.change.toFixed(3), 0.01);
+  assert.ok(small.isNoise); // 0.01 of a deviation of 0.0118
+  assert.ok(!page.changeOf({ ticks: 150, base: 200 }, root).isNoise);
+});
+
 test('data of another version are refused', () => {
   assert.throws(() => page.traceOf({ ...data(), schema_version: 2 }), /another version/);
 });

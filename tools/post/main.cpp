@@ -25,6 +25,7 @@
 #include "read/trace_archive.h"
 #include "report/messages.h"
 #include "report/completeness.h"
+#include "report/html_base.h"
 #include "report/report_annotate.h"
 #include "report/report_page.h"
 #include "report/reports.h"
@@ -351,8 +352,31 @@ int make_show(TraceRun& run, const Options& options) {
   return exit_status(run, options);
 }
 
+// Of the two traces of --diff with --html: the first becomes `base`, and the page is about the
+// second.
+struct DiffPage {
+  std::optional<HtmlBase> base;
+};
+
+pi::Status add_to_page(TickAnalysis& analysis, const std::string& path, DiffPage& page) {
+  Summary summary = analysis.summary();
+  if (!page.base) {
+    page.base = make_html_base(summary, path);
+    return {};
+  }
+  summary.base = &*page.base;
+  return analysis.write_reports(summary);
+}
+
 // A trace or a tprof.json.
-pi::Result<Profile> read_profile(const std::string& path, const Options& options) {
+pi::Result<Profile> read_profile(const std::string& path, const Options& given, DiffPage& page) {
+  Options options = given;
+  options.tprof_out = false;
+  options.json.reset();
+  if (options.html && !page.base) {
+    options.html.reset();
+    options.tree = true;
+  }
   constexpr size_t largest_json = size_t{1} << 30;
   TraceRun run;
   run.path = path;
@@ -365,6 +389,9 @@ pi::Result<Profile> read_profile(const std::string& path, const Options& options
       return pi::Error{-1, path +
                                " is a report: its ticks cannot be selected. Select with the "
                                "traces, not with the output of post --json."};
+    if (given.html)
+      return pi::Error{
+          -1, path + " is a report: a page compares traces, not the output of post --json."};
     const auto text = pi::read_text_file(path, largest_json);
     return text ? profile_from_json(*text, path) : text.error();
   }
@@ -373,13 +400,16 @@ pi::Result<Profile> read_profile(const std::string& path, const Options& options
   if (const pi::Status status = analysis.read(); !status) return status.error();
   if (options.verbose) print_facts(trace_facts(run.file, run.totals));
   for (const std::string& remark : analysis.selection_remarks()) cli::warning(path + ": " + remark);
+  if (given.html)
+    if (const pi::Status status = add_to_page(analysis, path, page); !status) return status.error();
   return make_profile(analysis.summary(), path);
 }
 
 int make_diff(const Options& options) {
   std::vector<Profile> profiles;
+  DiffPage page;
   for (const std::string& path : {options.compared->first, options.compared->second}) {
-    auto profile = read_profile(path, options);
+    auto profile = read_profile(path, options, page);
     if (!profile) return fail(profile.error());
     if (profile->ticks == 0)
       return fail(

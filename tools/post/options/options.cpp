@@ -18,7 +18,7 @@ namespace cli = pi::cli;
 // The value of --json without a file; the default name depends on what is written.
 const std::string usual_json = "\n";
 // The value of --html without a file.
-const std::string usual_html = "tprof.html";
+const std::string usual_html = "\n";
 // The value of --archive without a file: the trace's name, with another suffix.
 const std::string usual_archive = "\n";
 
@@ -48,9 +48,10 @@ cli::OptionTable option_table() {
       "html", optional_text("FILE", usual_html, "tprof.html"),
       "also write an HTML page that shows the trace in a browser: processes, functions, a flame "
       "graph "
-      "and what ran when")("with-source",
-                           "the HTML page also has the text of source lines with ticks, from files "
-                           "that you may read")(
+      "and what ran when; with --diff, to tprof.diff.html, about B with a flame graph of what "
+      "changed since A")("with-source",
+                         "the HTML page also has the text of source lines with ticks, from files "
+                         "that you may read")(
       "show", "also write every record of the trace as a line to post.show")(
       "showx", "write post.show only, without looking up symbols")(
       "showxx", "as --showx, with the words of each record in hexadecimal")(
@@ -207,10 +208,9 @@ std::string find_conflict(const cli::Values& given) {
   const auto has = [&](const char* name) { return given.given(name); };
   if (given.has("diff"))
     for (const char* other :
-         {"-r",     "show",    "showx",    "showxx", "showt",  "rsel",    "off",
-          "disasm", "-x",      "pnm",      "tnm",    "cpu",    "tmod",    "compat",
-          "budget", "verbmsg", "tree",     "folded", "export", "threads", "offcpu",
-          "arc",    "page",    "annotate", "html"})
+         {"-r",   "show",   "showx",  "showxx",  "showt",  "rsel",   "off",    "disasm",
+          "-x",   "pnm",    "tnm",    "cpu",     "tmod",   "compat", "budget", "verbmsg",
+          "tree", "folded", "export", "threads", "offcpu", "arc",    "page",   "annotate"})
       if (has(other))
         return fmt::format("--diff does not go with -{}.", other + (other[0] == '-' ? 1 : 0));
   if (given.has("archive"))
@@ -254,6 +254,7 @@ Options take_options(const cli::Values& given) {
   if (has("json")) options.json = text("json");
   if (options.json == usual_json) options.json = has("diff") ? "tprof.diff.json" : "tprof.json";
   if (has("html")) options.html = text("html");
+  if (options.html == usual_html) options.html = has("diff") ? "tprof.diff.html" : "tprof.html";
   options.page = has("page");
   options.tree = has("tree");
   options.folded = has("folded");

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
+#include "html_base.h"
 #include "html_code.h"
 #include "html_columns.h"
 #include "html_owners.h"
@@ -55,6 +57,7 @@ class HtmlData {
     write_owners(out);
     write_schedule(out);
     write_code(out);
+    write_base(out);
     out.member("names", pi::Json(texts_.all()));
     return out.finish();
   }
@@ -107,12 +110,19 @@ class HtmlData {
       if (is_new) used.push_back(node.frame);
       frames.push_back(known->second);
     }
+    std::vector<HtmlFrame> of_used;
+    std::vector<FrameRow> rows;
+    for (const FrameId id : used) {
+      of_used.push_back(id == HtmlPaths::left_out_frame
+                            ? left_out_frame()
+                            : html_frame(summary_, ticks_.calls().frames(), id));
+      rows.push_back(row_of(of_used.back()));
+    }
+    if (summary_.base) add_base_frames(of_used, rows);
     out.open("frames");
-    out.numbers("symbol", used, [&](FrameId id) { return symbol_of(id); });
-    out.numbers("module", used, [&](FrameId id) {
-      return id == HtmlPaths::left_out_frame ? 0 : texts_.add(frame(id).module);
-    });
-    out.numbers("kind", used, [&](FrameId id) { return kind_of(id); });
+    out.numbers("symbol", rows, [](const FrameRow& row) { return row.symbol; });
+    out.numbers("module", rows, [](const FrameRow& row) { return row.module; });
+    out.numbers("kind", rows, [](const FrameRow& row) { return row.kind; });
     out.close();
     out.open("paths");
     out.member("left_out", paths_.left_out);
@@ -124,23 +134,47 @@ class HtmlData {
     out.close();
   }
 
-  const Frame& frame(FrameId id) const { return ticks_.calls().frames().frame(id); }
-
-  size_t symbol_of(FrameId id) {
-    if (id == HtmlPaths::left_out_frame) return texts_.add("[left out]");
-    if (frame(id).marker) return texts_.add(ticks_.calls().frames().name(id));
-    return texts_.add(frame(id).symbol);
+  struct FrameRow {
+    size_t symbol;
+    size_t module;
+    int kind;
+  };
+  FrameRow row_of(const HtmlFrame& frame) {
+    const size_t symbol = texts_.add(frame.symbol);
+    return {symbol, texts_.add(frame.module), frame.kind};
   }
 
-  // Also by where it begins: [app+0x1234].
-  static bool is_named(Found found) { return found == Found::symbol || found == Found::function; }
+  // The functions of the other trace are numbered as those of this one, also if their module is in
+  // another directory now; its own follow these.
+  void add_base_frames(const std::vector<HtmlFrame>& frames, std::vector<FrameRow>& rows) {
+    const auto without_directory = [](HtmlFrame frame) {
+      frame.module.erase(0, frame.module.rfind('/') + 1);
+      return frame;
+    };
+    std::map<HtmlFrame, size_t> numbers;
+    for (size_t i = 0; i < frames.size(); ++i) numbers.try_emplace(without_directory(frames[i]), i);
+    for (const HtmlFrame& frame : summary_.base->frames) {
+      const auto [known, is_new] = numbers.try_emplace(without_directory(frame), rows.size());
+      if (is_new) rows.push_back(row_of(frame));
+      base_frames_.push_back(known->second);
+    }
+  }
 
-  // 1: code of the kernel; 2: no function, but paths or callers that are missing; 4: without a
-  // symbol.
-  int kind_of(FrameId id) const {
-    if (id == HtmlPaths::left_out_frame) return 2;
-    const Frame& of = frame(id);
-    return (of.kernel ? 1 : 0) | (of.marker ? 2 : 0) | (is_named(of.found) ? 0 : 4);
+  void write_base(HtmlColumns& out) {
+    const HtmlBase* const base = summary_.base;
+    if (!base) return out.member("base", nullptr);
+    using Node = HtmlBase::Node;
+    out.open("base");
+    out.member("trace", printable(base->path));
+    out.member("ticks", base->ticks);
+    out.open("paths");
+    out.numbers("above", base->nodes, [](const Node& node) { return node.above; });
+    out.numbers("frame", base->nodes, [&](const Node& node) { return base_frames_[node.frame]; });
+    out.numbers("process", base->nodes,
+                [&](const Node& node) { return texts_.add(base->processes[node.process]); });
+    out.numbers("ticks", base->nodes, [](const Node& node) { return node.ticks; });
+    out.close();
+    out.close();
   }
 
   void write_ticks(HtmlColumns& out) {
@@ -240,6 +274,7 @@ class HtmlData {
   HtmlOwners owners_;
   std::unordered_map<uint32_t, uint32_t> by_place_;  // threads
   std::unordered_map<FrameId, size_t> frame_numbers_;
+  std::vector<size_t> base_frames_;       // numbers of the other trace's frames
   std::vector<uint32_t> threads_;         // by path
   std::vector<uint32_t> states_threads_;  // by thread of StatesByTime
   unsigned shift_ = 0;

@@ -5,6 +5,7 @@
 #include <cli.h>
 #include <fmt/format.h>
 
+#include "html_base.h"
 #include "page_facts.h"
 #include "report_calls.h"
 #include "report_head.h"
@@ -46,6 +47,8 @@ std::vector<LeadAndText> facts(const Summary& summary, const Subject& subject) {
   facts.push_back(
       {"Trace time", duration_text(summary.ticks.last_time - summary.ticks.first_time)});
   facts.push_back({"Ticks", fmt::format("{}. {}", summary.ticks.ticks, mode_text(summary))});
+  if (const HtmlBase* const base = summary.base)
+    facts.push_back({"Compared with", fmt::format("{}, {} ticks", base->path, base->ticks)});
   return facts;
 }
 

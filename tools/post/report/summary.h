@@ -22,6 +22,8 @@
 
 namespace post {
 
+struct HtmlBase;
+
 // The caller keeps the objects that it refers to until the reports are written.
 struct Summary {
   const TraceFile& file;
@@ -39,6 +41,7 @@ struct Summary {
   std::vector<std::string> selection_remarks = {};
   const Symbolizer* symbolizer = nullptr;  // demangles names; nullptr: they stay mangled
   std::vector<Hint> hints = {};
+  const HtmlBase* base = nullptr;  // another trace, with which the HTML page compares this one
 
   // Data that reports need in addition to the ticks; nullptr when no requested report needs it.
   template <class T>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The colours of what is drawn; those of text and controls are in style.css.
+import { changeOf, type FlameNode } from './flame';
 import { kernelKind, markerKind, type Trace } from './trace';
 
 export interface Colours {
@@ -76,4 +77,14 @@ export function frameColour(trace: Trace, frame: number, hues: Colours): string 
   const hue = kernel ? 205 + (name % 20) : 10 + (hash(trace.names[trace.module[frame]!]!) % 38);
   const shade = (name >>> 8) % 7;
   return hues.dark ? `hsl(${hue} 38% ${29 + shade}%)` : `hsl(${hue} ${kernel ? 45 : 62}% ${77 + shade}%)`;
+}
+
+// A function with a larger share than in the other trace is red, with a smaller one blue, without a real change grey.
+export function changeColour(node: FlameNode, root: FlameNode, hues: Colours): string {
+  const { change, isNoise } = changeOf(node, root);
+  if (isNoise || node.frame < 0) return hues.dark ? '#39424c' : '#e6eaee';
+  const most = Math.max(node.ticks / root.ticks, node.base / root.base);
+  const part = 0.3 + 0.7 * Math.min(1, Math.abs(change) / most); // of a function that is there in one trace only: 1
+  const hue = change > 0 ? 12 : 212;
+  return hues.dark ? `hsl(${hue} ${Math.round(60 * part)}% 36%)` : `hsl(${hue} ${Math.round(80 * part)}% ${Math.round(92 - 22 * part)}%)`;
 }

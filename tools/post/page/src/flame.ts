@@ -11,6 +11,7 @@ export interface FlameNode {
   frame: number; // -1: all, a process or a thread
   ticks: number;
   own: number; // of a node of callees: on the function itself
+  base: number; // ticks in the trace with which this one is compared
   up: FlameNode | null;
   depth: number;
   below(): FlameNode[]; // by ticks, then name
@@ -25,12 +26,13 @@ class Base implements FlameNode {
     readonly own: number,
     readonly up: FlameNode | null,
     private readonly make: (node: FlameNode) => FlameNode[],
+    readonly base = 0,
   ) {}
   get depth(): number {
     return this.up ? this.up.depth + 1 : 0;
   }
   below(): FlameNode[] {
-    this.made ??= this.make(this).sort((a, b) => b.ticks - a.ticks || (a.name < b.name ? -1 : 1));
+    this.made ??= this.make(this).sort((a, b) => b.ticks - a.ticks || b.base - a.base || (a.name < b.name ? -1 : 1));
     return this.made;
   }
 }
@@ -44,6 +46,12 @@ function grouped<T>(items: Iterable<T>, keyOf: (item: T) => number): Map<number,
     else groups.set(key, [item]);
   }
   return groups;
+}
+
+function listBelow(of: { firstBelow: Int32Array; nextBelow: Int32Array }, path: number): number[] {
+  const paths: number[] = [];
+  for (let below = of.firstBelow[path]!; below >= 0; below = of.nextBelow[below]!) paths.push(below);
+  return paths;
 }
 
 export class FlameMaker {
@@ -64,6 +72,37 @@ export class FlameMaker {
         ([owner, paths]) =>
           new Base(this.ownerText(owner, group), -1, this.sum(paths), 0, root, (node) => this.calleesOf(node, paths)),
       );
+    });
+  }
+
+  // The same with the ticks of the other trace, those of processes with these names (null: all).
+  compared(processes: ReadonlySet<number> | null): FlameNode {
+    const base = this.trace.base!;
+    const roots: number[] = [];
+    for (let path = 0; path < this.trace.above.length; ++path)
+      if (this.trace.above[path]! < 0 && this.totals.all[path]! > 0) roots.push(path);
+    const others: number[] = [];
+    let ticks = 0;
+    for (let path = 0; path < base.above.length; ++path)
+      if (base.above[path]! < 0 && (!processes || processes.has(base.process[path]!))) {
+        others.push(path);
+        ticks += base.all[path]!;
+      }
+    return new Base('all', -1, this.totals.total, 0, null, (root) => this.comparedOf(root, roots, others), ticks);
+  }
+
+  private comparedOf(up: FlameNode, paths: number[], others: number[]): FlameNode[] {
+    const base = this.trace.base!;
+    const mine = grouped(paths, (path) => this.trace.frame[path]!);
+    const old = grouped(others, (path) => base.frame[path]!);
+    return [...new Set([...mine.keys(), ...old.keys()])].map((frame) => {
+      const same = mine.get(frame) ?? [];
+      const before = old.get(frame) ?? [];
+      const own = same.reduce((sum, path) => sum + this.totals.own[path]!, 0);
+      const ticks = before.reduce((sum, path) => sum + base.all[path]!, 0);
+      const make = (node: FlameNode) =>
+        this.comparedOf(node, same.flatMap((path) => this.pathsBelow(path)), before.flatMap((path) => listBelow(base, path)));
+      return new Base(symbolText(this.trace, frame), frame, this.sum(same), own, up, make, ticks);
     });
   }
 
@@ -143,10 +182,7 @@ export class FlameMaker {
   }
 
   private pathsBelow(path: number): number[] {
-    const paths: number[] = [];
-    for (let below = this.trace.firstBelow[path]!; below >= 0; below = this.trace.nextBelow[below]!)
-      if (this.totals.all[below]! > 0) paths.push(below);
-    return paths;
+    return listBelow(this.trace, path).filter((below) => this.totals.all[below]! > 0);
   }
 
   private calleesOf(up: FlameNode, paths: number[]): FlameNode[] {
@@ -182,21 +218,33 @@ export interface Box {
   row: number; // 0: the root's
 }
 
+// How much more of all ticks a node has than in the other trace: a difference of shares, and whether chance alone
+// can cause it (three standard deviations).
+export function changeOf(node: FlameNode, root: FlameNode): { change: number; isNoise: boolean } {
+  if (root.ticks === 0 || root.base === 0) return { change: 0, isNoise: true };
+  const change = node.ticks / root.ticks - node.base / root.base;
+  const share = (node.ticks + node.base) / (root.ticks + root.base);
+  const deviation = Math.sqrt(share * (1 - share) * (1 / root.ticks + 1 / root.base));
+  return { change, isNoise: Math.abs(change) <= 3 * deviation };
+}
+
+export type Width = 'ticks' | 'base';
+
 // The boxes of a node that fills the whole width, of what is below it, and of what is above it. Boxes narrower
-// than `least` are left out.
-export function boxesOf(zoomed: FlameNode, least: number): Box[] {
+// than `least` are left out. width: of which trace the boxes have the shares.
+export function boxesOf(zoomed: FlameNode, least: number, width: Width = 'ticks'): Box[] {
   const boxes: Box[] = [];
   const above: FlameNode[] = [];
   for (let node = zoomed.up; node; node = node.up) above.unshift(node);
   above.forEach((node, row) => boxes.push({ node, x: 0, width: 1, row }));
   const add = (node: FlameNode, x: number, row: number) => {
-    const width = zoomed.ticks === 0 ? 0 : node.ticks / zoomed.ticks;
-    if (width < least) return;
-    boxes.push({ node, x, width, row });
+    const share = zoomed[width] === 0 ? 0 : node[width] / zoomed[width];
+    if (share < least) return;
+    boxes.push({ node, x, width: share, row });
     let next = x;
     for (const part of node.below()) {
       add(part, next, row + 1);
-      next += part.ticks / zoomed.ticks;
+      next += part[width] / zoomed[width];
     }
   };
   add(zoomed, 0, above.length);

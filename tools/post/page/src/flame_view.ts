@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A flame graph on a canvas, and the view that shows one or two of them.
 import { button, canvasFont, choice, element, fitText, prepareCanvas } from './dom';
-import { colours, frameColour } from './colours';
-import { boxesOf, foundTicks, type Box, type FlameNode, type Group } from './flame';
+import { changeColour, colours, frameColour } from './colours';
+import { boxesOf, changeOf, foundTicks, type Box, type FlameNode, type Group, type Width } from './flame';
 import { count, percent } from './format';
 import type { State } from './state';
 import { emptyText } from './summary_view';
@@ -17,6 +17,8 @@ export class FlameGraph {
   private zoomed: FlameNode | null = null;
   private boxes: Box[] = [];
   private pointed: FlameNode | null = null;
+  compared = false; // colours show what has changed
+  width: Width = 'ticks';
 
   constructor(
     private readonly state: State,
@@ -58,7 +60,7 @@ export class FlameGraph {
   draw(): void {
     const width = this.box.clientWidth;
     if (!this.zoomed || !this.root || width === 0) return;
-    this.boxes = boxesOf(this.zoomed, 0.7 / width);
+    this.boxes = boxesOf(this.zoomed, 0.7 / width, this.width);
     const height = this.boxes.reduce((most, box) => Math.max(most, box.row + 1), 1) * rowHeight;
     const context = prepareCanvas(this.canvas, width, height);
     const hues = colours();
@@ -69,7 +71,8 @@ export class FlameGraph {
       const wide = Math.max(share * width - 1, 0.7);
       const fits = search !== '' && node.frame >= 0 && node.name.toLowerCase().includes(search);
       context.globalAlpha = node.depth < this.zoomed.depth || (search !== '' && !fits) ? 0.5 : 1;
-      context.fillStyle = fits ? hues.found : frameColour(this.state.trace, node.frame, hues);
+      const colour = () => (this.compared ? changeColour(node, this.root!, hues) : frameColour(this.state.trace, node.frame, hues));
+      context.fillStyle = fits ? hues.found : colour();
       context.fillRect(left, row * rowHeight, wide, rowHeight - 1);
       context.globalAlpha = 1;
       if (node === this.pointed) {
@@ -172,7 +175,10 @@ export class FlameView {
   private readonly whole: HTMLButtonElement;
   private readonly direction;
   private readonly grouping;
+  private readonly comparison;
+  private readonly key = element('p', { class: 'legend muted' });
   private inverse = false;
+  private compared: 'no' | Width = 'no';
   private group: Group = 'none';
   private shownFrame = -1;
   private drawn: unknown = null;
@@ -201,14 +207,27 @@ export class FlameView {
       this.drawn = null;
       this.render();
     });
+    const { base } = state.trace;
+    if (base) this.compared = 'ticks';
+    this.comparison = choice('Compare', [
+      { value: 'ticks', text: 'widths of this trace' },
+      { value: 'base', text: `widths of ${base?.trace ?? ''}` },
+      { value: 'no', text: 'nothing' },
+    ], (value) => {
+      this.compared = value as 'no' | Width;
+      this.drawn = null;
+      this.render();
+    });
+    const entry = (kind: string, text: string) => element('span', {}, element('i', { class: kind, 'aria-hidden': 'true' }), text);
+    this.key.append(entry('more', `a larger share than in ${base?.trace ?? ''}`), entry('less', 'a smaller one'), entry('same', 'no change beyond chance (three standard deviations)'));
     this.reset = button('Zoom out', {}, () => {
       this.upper.zoom(null);
       this.lower.zoom(null);
       this.update();
     });
     this.whole = button('Back to the whole graph', {}, () => state.set({ sandwich: -1 }));
-    this.controls.append(this.direction.box, this.grouping.box, this.whole, this.reset, this.found);
-    this.box.append(this.title, this.controls, this.note, this.detail, this.upperTitle, this.upper.box, this.lowerTitle, this.lower.box);
+    this.controls.append(this.comparison.box, this.direction.box, this.grouping.box, this.whole, this.reset, this.found);
+    this.box.append(this.title, this.controls, this.note, this.key, this.detail, this.upperTitle, this.upper.box, this.lowerTitle, this.lower.box);
   }
 
   render(): void {
@@ -226,7 +245,10 @@ export class FlameView {
     this.title.hidden = !sandwich || empty;
     this.upperTitle.hidden = this.lowerTitle.hidden = this.lower.box.hidden = !sandwich || empty;
     this.upper.box.hidden = this.controls.hidden = this.detail.hidden = empty;
-    this.direction.box.hidden = this.grouping.box.hidden = sandwich;
+    const compares = this.compares();
+    this.comparison.box.hidden = sandwich || !state.trace.base;
+    this.key.hidden = empty || !compares;
+    this.direction.box.hidden = this.grouping.box.hidden = sandwich || compares;
     this.whole.hidden = !sandwich;
     if (!empty && (this.drawn !== key || this.shownFrame !== state.sandwich)) {
       this.drawn = key;
@@ -239,8 +261,15 @@ export class FlameView {
     this.update();
   }
 
+  private compares(): boolean {
+    return this.compared !== 'no' && this.state.trace.base !== null && this.state.sandwich < 0;
+  }
+
   private make(sandwich: boolean): void {
     const flames = this.state.flames();
+    const compares = this.compares();
+    this.upper.compared = compares;
+    this.upper.width = compares && this.compared === 'base' ? 'base' : 'ticks';
     if (sandwich) {
       const { callers, callees } = flames.sandwich(this.state.sandwich);
       this.title.textContent = `${callees.name}: callers and callees`;
@@ -249,7 +278,7 @@ export class FlameView {
       this.describe(callees, callees);
       return;
     }
-    const root = this.inverse ? flames.callers(this.group) : flames.callees(this.group);
+    const root = compares ? flames.compared(this.state.processNames()) : this.inverse ? flames.callers(this.group) : flames.callees(this.group);
     this.upper.show(root);
     this.describe(root, root);
   }
@@ -265,6 +294,11 @@ export class FlameView {
     const parts = [`${count(node.ticks)} ticks, ${percent(node.ticks, total)} %`];
     if (root.ticks !== total && node !== root) parts.push(`${percent(node.ticks, root.ticks)} % of ${root.name}`);
     if (node.own > 0) parts.push(`${percent(node.own, total)} % in itself`);
+    if (this.compares()) {
+      const { change, isNoise } = changeOf(node, root);
+      const points = `${change < 0 ? '−' : '+'}${Math.abs(100 * change).toFixed(1)} points`;
+      parts.push(`in ${trace.base!.trace} ${count(node.base)} ticks, ${percent(node.base, root.base)} %`, isNoise ? `${points}, perhaps by chance` : points);
+    }
     if (node.frame >= 0) parts.push(moduleText(trace, node.frame));
     this.detail.replaceChildren(element('bdi', { class: 'name' }, node.name), ` — ${parts.join(' · ')}`);
     this.update();

@@ -5,7 +5,7 @@ import { element } from './dom';
 import { unpack } from './inflate';
 import { traceOf } from './trace';
 
-export { boxesOf, FlameMaker, foundTicks } from './flame';
+export { boxesOf, changeOf, FlameMaker, foundTicks } from './flame';
 export { count, duration, percent, roundStep, seconds } from './format';
 export { cpuLanes, mean, orderLanes, threadLanes } from './lanes';
 export { makeRows, sortRows, visibleRows } from './rows';

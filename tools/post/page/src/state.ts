@@ -37,6 +37,18 @@ export class State {
     return null;
   }
 
+  // The names of the selected processes, or of that of the selected thread; null: all.
+  processNames(): Set<number> | null {
+    const threads = this.threads();
+    if (!threads) return null;
+    const { trace } = this;
+    const names = new Set<number>();
+    threads.forEach((selected, thread) => {
+      if (selected) names.add(trace.processName[trace.threadProcess[thread]!]!);
+    });
+    return names;
+  }
+
   scopeText(): string {
     const [kind, number] = this.scope.split(' ');
     if (kind === 'subject') return `${this.trace.subject} and descendants`;

@@ -44,6 +44,17 @@ export interface Code {
   ticks: Sums;
 }
 
+// The call paths of the trace with which this one is compared.
+export interface Base {
+  trace: string;
+  above: Int32Array; // -1: none
+  frame: Int32Array;
+  process: Int32Array; // names
+  all: Float64Array; // ticks on the function and on what it called
+  firstBelow: Int32Array;
+  nextBelow: Int32Array;
+}
+
 export interface Trace {
   program: string;
   subject: string;
@@ -83,6 +94,7 @@ export interface Trace {
   cpuTicks: Sums;
   schedule: Schedule | null;
   code: Code | null;
+  base: Base | null;
 }
 
 export const kernelKind = 1;
@@ -181,6 +193,22 @@ function below(above: Int32Array): { firstBelow: Int32Array; nextBelow: Int32Arr
   return { firstBelow, nextBelow };
 }
 
+function baseOf(value: unknown): Base | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const paths = fields(value, 'paths');
+  const above = Int32Array.from(numbers(paths, 'above'), (number) => number - 1);
+  const all = Float64Array.from(numbers(paths, 'ticks'));
+  for (let path = all.length - 1; path >= 0; --path) if (above[path]! >= 0) all[above[path]!]! += all[path]!;
+  return {
+    trace: shown(String((value as Fields)['trace'])),
+    above,
+    frame: Int32Array.from(numbers(paths, 'frame')),
+    process: Int32Array.from(numbers(paths, 'process')),
+    all,
+    ...below(above),
+  };
+}
+
 export function traceOf(data: unknown): Trace {
   const given = data as Fields;
   if (given['schema'] !== 'pitrace-html' || given['schema_version'] !== schemaVersion)
@@ -228,6 +256,7 @@ export function traceOf(data: unknown): Trace {
     cpuTicks: sumsOf(fields(given, 'cpu_ticks')),
     schedule: scheduleOf(given['schedule'], binNs),
     code: codeOf(given['code']),
+    base: baseOf(given['base']),
   };
 }
 
