@@ -44,17 +44,8 @@ uint32_t CallTree::root_of(const Process& process, uint32_t tid, uint32_t cpu) {
 CallTree::Place CallTree::add(const pi::TprofTick& tick, const pi::RecordView& record, uint32_t cpu,
                               uint64_t time) {
   const Process& process = processes_.at(tick.pid, time);
-  const pi::StackView stack = pi::stack_of_tprof(record);
   const uint32_t root = root_of(process, tick.tid, cpu);
-  uint32_t place = root;
-  JudgedStack judged;
-  if (stack.exists()) {
-    const FrameId function = frames_.at(process, tick.address, !tick.user, time);
-    judged = frames_.judge(stack, !tick.user, process, time, function);
-    place = frames_.put(tree_, place, stack, judged, !tick.user, process, time);
-  }
-  stacks_.add(record, 4, stack, judged);
-  place = frames_.put(tree_, place, process, tick.address, !tick.user, time).place;
+  const uint32_t place = frames_.put_tick(tree_, root, tick, record, process, time, stacks_);
   if (exclusive_.size() <= place) exclusive_.resize(tree_.size());
   ++exclusive_[place];
   ++ticks_;

@@ -127,12 +127,13 @@ void OffCpu::dispatch(const Stream& stream, const pi::Dispatch& dispatch) {
 void OffCpu::leave(uint32_t index, const pi::RecordView& record, uint32_t state, uint64_t time) {
   State& thread = threads_[index];
   if (thread.thread_state != ThreadState::running) return;  // the id now belongs to another thread
+  const LeaveReason reason = reason_of(state);
+  if (options_.intervals) options_.intervals->leave(index, time, reason);
   settle(thread, time);
   const pi::StackView stack = options_.stacks ? pi::stack_of_dispatch(record) : pi::StackView();
   const Process& process = processes_.at(thread.facts.pid, time);
   const JudgedStack judged = frames_.judge(stack, true, process, time);
   if (thread.facts.selected) stacks_.add(record, 2, stack, judged);
-  const LeaveReason reason = reason_of(state);
   if (reason == PITRACE_STATE_DEAD || (thread.exiting && !is_runnable(reason))) {
     thread.thread_state = ThreadState::ended;
     return;
@@ -209,7 +210,7 @@ bool OffCpu::settle(State& state, uint64_t time, bool cut) {
   if (hidden && settled != ThreadState::running) settled = ThreadState::unknown;
   if (options_.intervals && begun_ && from < time)
     options_.intervals->add(static_cast<uint32_t>(&state - threads_.data()), settled, state.cpu,
-                            from, time);
+                            state.wait, from, time);
   return add_times(state, settled, time - from, cut);
 }
 

@@ -58,8 +58,12 @@ class OffCpu final : public Subscriber {
   class Intervals {
    public:
     virtual ~Intervals() = default;
-    // cpu: where it ran.
-    virtual void add(uint32_t thread, ThreadState state, uint32_t cpu, uint64_t from,
+    // Why a run ends that is passed on next, unless it was shorter than the clock shows. Not called
+    // where the end is unknown.
+    virtual void leave(uint32_t /*thread*/, uint64_t /*time*/, LeaveReason /*reason*/) {}
+    // cpu: where it ran. wait: of a thread off the CPU, in waits(); no_wait: how it left the CPU is
+    // not in the trace.
+    virtual void add(uint32_t thread, ThreadState state, uint32_t cpu, uint32_t wait, uint64_t from,
                      uint64_t to) = 0;
   };
 
@@ -98,6 +102,7 @@ class OffCpu final : public Subscriber {
   static constexpr uint32_t idle = 0xfffffffe;          // the idle task
   static constexpr uint32_t by_interrupt = 0xfffffffd;  // no thread woke it
   static constexpr uint32_t first_special = by_interrupt;
+  static constexpr uint32_t no_wait = 0xffffffff;
 
   // One thread; a later one can have the same id.
   struct Thread {
@@ -134,6 +139,7 @@ class OffCpu final : public Subscriber {
   std::vector<Woken> woken() const;
   // The frames from the innermost.
   std::vector<FrameId> stack(uint32_t place) const;
+  const PathTree& stack_paths() const { return stack_tree_; }
 
   const Frames& frames() const { return frames_; }
   const StackCounts& stacks() const { return stacks_; }
@@ -148,8 +154,6 @@ class OffCpu final : public Subscriber {
   uint64_t missing_wakeups() const { return missing_wakeups_; }
 
  private:
-  static constexpr uint32_t no_wait = 0xffffffff;
-
   struct State {
     Thread facts;
     ThreadState thread_state = ThreadState::unknown;

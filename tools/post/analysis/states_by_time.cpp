@@ -6,8 +6,8 @@
 
 namespace post {
 
-void StatesByTime::add(uint32_t thread, OffCpu::ThreadState state, uint32_t cpu, uint64_t from,
-                       uint64_t to) {
+void StatesByTime::add(uint32_t thread, OffCpu::ThreadState state, uint32_t cpu, uint32_t /*wait*/,
+                       uint64_t from, uint64_t to) {
   if (known_.size() <= thread) known_.resize(thread + 1);
   Range& range = known_[thread];
   if (state == OffCpu::ThreadState::unknown) {

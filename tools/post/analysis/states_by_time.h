@@ -44,7 +44,7 @@ class StatesByTime final : public Subscriber, private OffCpu::Intervals {
   Range known(uint32_t thread) const { return thread < known_.size() ? known_[thread] : Range{}; }
 
  private:
-  void add(uint32_t thread, OffCpu::ThreadState state, uint32_t cpu, uint64_t from,
+  void add(uint32_t thread, OffCpu::ThreadState state, uint32_t cpu, uint32_t wait, uint64_t from,
            uint64_t to) override;
 
   OffCpu times_;

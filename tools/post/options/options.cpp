@@ -5,6 +5,8 @@
 #include <cli.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 
 #include "selection_options.h"
 #include "unsupported_options.h"
@@ -76,8 +78,12 @@ cli::OptionTable option_table() {
       "also write tprof.folded: the call stacks, one a line, for tools that draw flame graphs")(
       "export", repeated(fmt::format("{}", fmt::join(export_formats, "|"))),
       "also write the ticks by call stack for another viewer: tprof.callgrind for KCachegrind, "
-      "tprof.pb.gz for pprof, tprof.speedscope.json for speedscope")(
-      "threads", "in tprof.tree, tprof.folded and exports, divide processes by threads")(
+      "tprof.pb.gz for pprof, tprof.speedscope.json for speedscope; or tprof.parquet and "
+      "tprof.stacks.parquet, tables for DuckDB, Spark and others")(
+      "bucket", text("SECONDS", "1"),
+      "in tprof.parquet, add up what has the same stack in each stretch of SECONDS; 0: a row for "
+      "each record")("threads",
+                     "in tprof.tree, tprof.folded and exports, divide processes by threads")(
       "offcpu",
       "also write tprof.offcpu: how long threads waited, where, and what woke them (needs "
       "context switches: swtrace enable dispatch)")(
@@ -149,6 +155,19 @@ std::string take_annotation(const cli::Values& given, ReportOptions& options) {
   return take_source_path(given, options.source_path);
 }
 
+// Parses --bucket: up to a day, in microseconds at least. Returns an error message, or "".
+std::string take_bucket(const cli::Values& given, uint64_t& bucket_ns) {
+  constexpr double longest = 86400, shortest = 1e-6;
+  const std::string text = given.text("bucket");
+  double seconds = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (problem != std::errc() || end != text.data() + text.size() ||
+      !(seconds == 0 || (seconds >= shortest && seconds <= longest)))
+    return "--bucket takes 0 or a number of seconds from 0.000001 to 86400, not '" + text + "'.";
+  bucket_ns = static_cast<uint64_t>(std::llround(seconds * 1e9));
+  return {};
+}
+
 // Parses the options of the page; returns an error message, or "".
 std::string take_page(const cli::Values& given, ReportOptions& options) {
   uint64_t number = 0;
@@ -203,6 +222,10 @@ std::string archive_name(std::string trace) {
   return trace.substr(trace.rfind('/') + 1) + ".tar.zst";
 }
 
+bool exports_to(const cli::Values& given, std::string_view format) {
+  return std::ranges::find(given.words("export"), format) != given.words("export").end();
+}
+
 // Returns a message on the first pair of options that contradict each other, or "".
 std::string find_conflict(const cli::Values& given) {
   const auto has = [&](const char* name) { return given.given(name); };
@@ -229,6 +252,8 @@ std::string find_conflict(const cli::Values& given) {
   if (given.has("with-source") && !given.has("html")) return "--with-source goes with --html.";
   if (given.has("source-path") && !given.has("annotate") && !given.has("with-source"))
     return "--source-path goes with --annotate or --with-source.";
+  if (given.given("bucket") && !exports_to(given, "parquet"))
+    return "--bucket goes with --export parquet.";
   for (const char* form : {"-c", "ck", "cp", "ss", "ssi", "dcnt", "-m"})
     if (has(form) && !has("arc"))
       return fmt::format("-{} goes with -arc.", form + (form[0] == '-' ? 1 : 0));
@@ -326,6 +351,8 @@ std::variant<Options, int> parse_options(const std::vector<std::string>& argumen
       !problem.empty())
     return wrong(problem);
   if (const std::string problem = find_misfit(options); !problem.empty()) return wrong(problem);
+  if (const std::string problem = take_bucket(given, options.bucket_ns); !problem.empty())
+    return wrong(problem);
   if (const std::string problem = take_page(given, options.report); !problem.empty())
     return wrong(problem);
   if (const std::string problem = take_annotation(given, options.report); !problem.empty())

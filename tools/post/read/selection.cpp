@@ -83,6 +83,11 @@ const char* option_of(NameKind kind) {
   return options[static_cast<size_t>(kind)];
 }
 
+bool Selection::follows_threads() const {
+  return !of(NameKind::module).any() && !of(NameKind::symbol).any() && !cpus.any() &&
+         times.only.size() <= 1 && times.without.empty();
+}
+
 bool Selection::by_name() const {
   return std::ranges::any_of(names, [](const auto& choice) { return choice.any(); });
 }

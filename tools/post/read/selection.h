@@ -68,6 +68,9 @@ struct Selection {
   const Choice<std::string>& of(NameKind kind) const { return names[static_cast<size_t>(kind)]; }
   // Whether something is selected by name.
   bool by_name() const;
+  // Whether threads can be followed: waits cannot be divided by code or CPU, and threads are
+  // followed through one stretch of time.
+  bool follows_threads() const;
   // Whether takes_tick() or takes_place() can return false.
   bool by_record() const {
     return !records.all() || !ticks.all() || metric || times.any() || cpus.any();

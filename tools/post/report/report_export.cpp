@@ -9,11 +9,9 @@
 #include "text/text.h"
 
 namespace post {
-namespace {
 
-ExportFacts facts_of(const Summary& summary) {
+std::vector<std::string> remarks_of(const Summary& summary) {
   const TraceInfo& info = summary.file.info;
-  const bool by_event = summary.event_based();
   std::vector<std::string> remarks = info.cannot_see;
   remarks.insert(remarks.end(), info.notes.begin(), info.notes.end());
   if (const std::string missing = what_is_missing(summary.file, summary.losses); !missing.empty())
@@ -21,7 +19,21 @@ ExportFacts facts_of(const Summary& summary) {
   if (is_damaged(summary.file, summary.damage))
     remarks.push_back("The trace is damaged, or its recording ended early.");
   for (std::string& remark : remarks) remark = printable(remark);
-  return {info.host.empty() ? "trace" : "trace of " + printable(info.host), std::move(remarks),
+  return remarks;
+}
+
+std::optional<Lack> lack_of_records(bool empty) {
+  if (!empty) return {};
+  return Lack{"contains neither ticks nor context switches that are selected.",
+              "Enable one of them: swtrace enable tprof, swtrace enable dispatch."};
+}
+
+namespace {
+
+ExportFacts facts_of(const Summary& summary) {
+  const TraceInfo& info = summary.file.info;
+  const bool by_event = summary.event_based();
+  return {info.host.empty() ? "trace" : "trace of " + printable(info.host), remarks_of(summary),
           by_event ? printable(event_name(summary)) : std::string(),
           by_event ? events_per_tick(summary) : tick_distance(summary),
           summary.ticks.last_time - summary.ticks.first_time};

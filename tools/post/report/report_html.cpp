@@ -16,13 +16,6 @@ namespace {
 // Where the data belong in the template; it occurs once there.
 constexpr std::string_view mark = "@DATA@";
 
-// Waits cannot be divided by code or CPU; and threads are followed through one stretch of time.
-bool follows_threads(const Selection& selection) {
-  return !selection.names[static_cast<size_t>(NameKind::module)].any() &&
-         !selection.names[static_cast<size_t>(NameKind::symbol)].any() && !selection.cpus.any() &&
-         selection.times.only.size() <= 1 && selection.times.without.empty();
-}
-
 }  // namespace
 
 std::unique_ptr<Subscriber> make_paths_by_time(const ReportContext& context, Sink*) {
@@ -34,7 +27,7 @@ std::unique_ptr<Subscriber> make_paths_by_time(const ReportContext& context, Sin
 }
 
 std::unique_ptr<Subscriber> make_states_by_time(const ReportContext& context, Sink*) {
-  if (!follows_threads(context.options.report.selection)) return nullptr;
+  if (!context.options.report.selection.follows_threads()) return nullptr;
   return std::make_unique<StatesByTime>(context.processes, context.symbolizer, context.names,
                                         context.filter);
 }

@@ -10,6 +10,7 @@
 #include "report_json.h"
 #include "report_micro.h"
 #include "report_page.h"
+#include "report_parquet.h"
 #include "report_off_cpu.h"
 #include "report_show.h"
 #include "report_tprof.h"
@@ -91,6 +92,18 @@ constexpr Report table[] = {
      .make = make_call_tree,
      .of_ticks = true,
      .write = export_speedscope},
+    {.options = "--export parquet",
+     .file = "tprof.parquet",
+     .wanted = [](const Options& given) { return given.exports_to("parquet"); },
+     .make = make_parquet,
+     .streamed = true,
+     .lack = lack_of_rows,
+     .write = end_parquet},
+    {.options = "--export parquet",
+     .file = "tprof.stacks.parquet",
+     .wanted = [](const Options& given) { return given.exports_to("parquet"); },
+     .lack = lack_of_rows,
+     .write = write_parquet_stacks},
     {.options = "-off, -disasm",
      .file = "tprof.micro",
      .wanted = [](const Options& given) { return given.micro; },

@@ -191,6 +191,20 @@ uint32_t Frames::put(PathTree& tree, uint32_t below, const pi::StackView& stack,
   return below;
 }
 
+uint32_t Frames::put_tick(PathTree& tree, uint32_t below, const pi::TprofTick& tick,
+                          const pi::RecordView& record, const Process& process, uint64_t time,
+                          StackCounts& counts) {
+  const pi::StackView stack = pi::stack_of_tprof(record);
+  JudgedStack judged;
+  if (stack.exists()) {
+    const FrameId function = at(process, tick.address, !tick.user, time);
+    judged = judge(stack, !tick.user, process, time, function);
+    below = put(tree, below, stack, judged, !tick.user, process, time);
+  }
+  counts.add(record, 4, stack, judged);
+  return put(tree, below, process, tick.address, !tick.user, time).place;
+}
+
 std::string Frames::name(FrameId id) const {
   const Frame& frame = frames_[id];
   if (frame.marker) return names_.text(frame.symbol) + (frame.kernel ? "_[k]" : "");

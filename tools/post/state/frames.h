@@ -104,6 +104,12 @@ class Frames {
   uint32_t put(PathTree& tree, uint32_t below, const pi::StackView& stack,
                const JudgedStack& judged, bool in_kernel, const Process& process, uint64_t time);
 
+  // Adds the stack of a tick's record, or without one only the function on which it fell, below a
+  // node of the tree; returns the node of the innermost. The stack is added to the counts.
+  uint32_t put_tick(PathTree& tree, uint32_t below, const pi::TprofTick& tick,
+                    const pi::RecordView& record, const Process& process, uint64_t time,
+                    StackCounts& counts);
+
   const Frame& frame(FrameId id) const { return frames_[id]; }
   size_t size() const { return frames_.size(); }
 

@@ -20,7 +20,7 @@ namespace {
 
 // The temporary files' names for the signal handler; null for an unused entry. Each points into an
 // existing OutputFile.
-std::array<std::atomic<const char*>, 4> unfinished{};
+std::array<std::atomic<const char*>, 16> unfinished{};
 
 void remember(const char* name) {
   for (auto& place : unfinished) {

@@ -16,7 +16,7 @@ namespace post {
 
 // The file is written under a temporary name in the same directory and renamed by commit(). A link
 // with the file's name is replaced, never followed. The file is removed when this is destroyed
-// uncommitted, or when a signal ends the program: the handler has four entries, and at most four
+// uncommitted, or when a signal ends the program: the handler has sixteen entries, and fewer
 // files are open at a time.
 class OutputFile final : public Sink {
  public:

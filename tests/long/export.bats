@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# post --export: files that programs from npm read.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    command -v npm >/dev/null || skip "needs npm (scripts/install-deps long)"
+    [ "$(id -u)" -eq 0 ] || skip "needs root to trace the system"
+    export PATH="$BUILD_DIR/bin:$BUILD_DIR/tests:$PATH" PITRACE_SOCKET=$BATS_FILE_TMPDIR/recorder
+    cd "$BATS_FILE_TMPDIR" || return
+    cp -r "$SOURCE_DIR/tests/long/export" readers
+    (cd readers && npm ci --ignore-scripts --no-audit --no-fund)
+    gcc -O1 -g -fno-omit-frame-pointer -o plain "$SOURCE_DIR/tests/progs/calls.c"
+    objcopy --redefine-sym alpha=$'"al;p,\'h\001a\xff' plain calls
+    swtrace init -s 16 --source perf
+    swtrace enable tprof
+    swtrace enable dispatch
+    swtrace setrate 1000
+    swtrace stacks both
+    swtrace on
+    ./calls 2 >/dev/null
+    swtrace off
+    swtrace get
+    swtrace free
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return; }
+
+query() { node readers/query.mjs "$@"; }
+
+# What every export must contain: the ticks of each named function of the program.
+truth() {
+    jq -r '.reports[] | select(.title == "Module_Symbol") | .rows[] | select(.name | endswith("/calls")) | .children[]
+        | select(.name != "NoSymbols") | "\(.name) \(.ticks)"' tprof.json | sort
+}
+
+@test "DuckDB and hyparquet read the same rows, whose sums are those of post" {
+    post --export parquet --clip 0 --json -offcpu
+    [ "$(query "SELECT sum(count)::BIGINT FROM 'tprof.parquet' WHERE kind = 'tick'")" -eq "$(jq .ticks tprof.json)" ]
+    [ "$(truth | wc -l)" -ge 4 ]
+    query "SELECT function, sum(count)::BIGINT FROM 'tprof.parquet' WHERE kind = 'tick' AND module LIKE '%/calls'
+        AND function IS NOT NULL GROUP BY function" | sort | diff - <(truth)
+    # Time with and without a processor.
+    for state in running runnable blocked; do
+        [ "$(query "SELECT coalesce(sum(amount), 0)::BIGINT FROM 'tprof.parquet' WHERE kind = '$state'")" -eq \
+            "$(jq "[.off_cpu.threads[].${state}_ns] | add" tprof.json)" ]
+    done
+    # The second reader has the same values in every row and column.
+    node readers/rows.mjs tprof.parquet | jq -S -c '[.time[0:19], .clock, .trace, .host, .kernel, .kind, .detail, .cpu, .process, .pid,
+        .thread, .tid, .module, .build_id, .function, .mode, .file, .line, .stack, .count, .amount, .unit]' >second
+    query "SELECT json_array(strftime(time AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S'), clock, trace, host, kernel, kind, detail, cpu,
+        process, pid, thread, tid, module, build_id, function, mode, file, line, stack, count, amount, unit)
+        FROM 'tprof.parquet'" | jq -S -c . >first
+    diff first second
+}
+
+@test "the table of stacks has each stack once, and the callers of post" {
+    post --export parquet --clip 0 --json -folded
+    [ "$(query "SELECT count(*) = count(DISTINCT (trace, stack, depth)) FROM 'tprof.stacks.parquet'")" = true ]
+    [ "$(query "SELECT count(*)::BIGINT FROM 'tprof.parquet' r WHERE stack IS NOT NULL AND NOT EXISTS
+        (FROM 'tprof.stacks.parquet' s WHERE s.trace = r.trace AND s.stack = r.stack AND s.depth = 0
+        AND s.function IS NOT DISTINCT FROM r.function AND s.module IS NOT DISTINCT FROM r.module)")" -eq 0 ]
+    # Ticks below beta, called by main: once by SQL, once by the folded stacks.
+    query "SELECT sum(count)::BIGINT FROM 'tprof.parquet' WHERE kind = 'tick' AND (trace, stack) IN
+        (SELECT (trace, stack) FROM 'tprof.stacks.parquet' WHERE function = 'beta' AND module LIKE '%/calls')" >sql
+    sed -nE 's/^calls_[0-9a-f]*;(.*;)?beta(;.*)? ([0-9]+)$/\3/p' tprof.folded | awk '{ sum += $1 } END { print sum }' | diff sql -
+}
+
+@test "single records: each has its time and CPU, and ticks their source line" {
+    post --export parquet --bucket 0 -off --clip 0 --json
+    [ "$(query "SELECT bool_and(count = 1) FROM 'tprof.parquet' WHERE kind <> 'lost'")" = true ]
+    [ "$(query "SELECT count(*)::BIGINT FROM 'tprof.parquet' WHERE kind = 'tick' AND cpu IS NOT NULL")" -eq "$(jq .ticks tprof.json)" ]
+    [ "$(query "SELECT count(*)::BIGINT > 50 FROM 'tprof.parquet' WHERE file LIKE '%/calls.c' AND line > 0")" = true ]
+    # A tick's time is that of its record, in seconds since the epoch to within a second or two.
+    query "SELECT abs(epoch(max(time)) - $(stat -c %Y swtrace.nrm2)) < 5 FROM 'tprof.parquet'" | grep -x true
+    [ "$(query "SELECT max(clock)::BIGINT - min(clock)::BIGINT > 1000000000 FROM 'tprof.parquet'")" = true ]
+}
+
+@test "damaged traces: the rows are those of the good part, and the file says so" {
+    head -c $(($(stat -c %s swtrace.nrm2) / 5)) swtrace.nrm2 >damaged.nrm2
+    run -3 post -r damaged.nrm2 --export parquet --json --clip 0
+    [ "$(query "SELECT sum(count)::BIGINT FROM 'tprof.parquet' WHERE kind = 'tick'")" -eq "$(jq .ticks tprof.json)" ]
+    query "SELECT decode(value) FROM parquet_kv_metadata('tprof.parquet') WHERE decode(key) = 'pitrace.damaged'" | grep -x true
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// Sums ticks and the states of threads by time, thread and stack.
+#include "records_by_time.h"
+
+#include <algorithm>
+
+#include "text/text.h"
+
+namespace post {
+namespace {
+
+// Caches are cleared when they have this many entries: names that change all the time must not fill
+// the memory.
+constexpr size_t most_cached = 1 << 16;
+constexpr uint32_t kernel_maps = 0xffffffff;  // of mappings: processes are counted up from 1
+
+using Kind = RecordSum::Kind;
+
+}  // namespace
+
+RecordsByTime::RecordsByTime(Processes& processes, Symbolizer& symbolizer, StringTable& names,
+                             Options options, Output& output)
+    : processes_(processes),
+      symbolizer_(symbolizer),
+      names_(names),
+      options_(options),
+      output_(output),
+      frames_(symbolizer, names, options.frames, options.source, options.cache_entries),
+      threads_(processes, symbolizer, names,
+               {.frames = options.frames,
+                .source = options.source,
+                .cache_entries = options.threads ? options.cache_entries : 1,
+                .filter = options.filter,
+                .intervals = this}) {}
+
+size_t RecordsByTime::KeyHash::operator()(const RecordSum::Key& key) const {
+  uint64_t hash = 0;
+  for (const uint64_t part :
+       {uint64_t{key.stack} << 32 | key.line, uint64_t{key.pid} << 32 | key.tid,
+        uint64_t{key.process} << 32 | key.thread,
+        uint64_t{key.reason} << 8 | static_cast<uint64_t>(key.kind)})
+    hash = (hash ^ part) * 0x9e3779b97f4a7c15ull, hash ^= hash >> 32;
+  return hash;
+}
+
+bool RecordsByTime::take(const Arrival& arrival) {
+  const pi::RecordView& record = arrival.record();
+  now_ = arrival.time();
+  if (arrival.tick_selected) add_tick(arrival);
+  if (record.major() == PITRACE_MAJOR_SYSTEM && record.minor() == PITRACE_SYSTEM_CLOCK &&
+      record.int_count() >= 4 && epoch_ == 0)
+    epoch_ = uint64_t{record.int_at(3)} * 1'000'000'000 - now_;
+  return !options_.threads || threads_.take(arrival);
+}
+
+void RecordsByTime::add_tick(const Arrival& arrival) {
+  const pi::TprofTick& tick = *arrival.tick;
+  const Process& process = processes_.at(tick.pid, now_);
+  const ThreadNames names = names_of(process, tick.tid);
+  const uint32_t place =
+      frames_.put_tick(stack_tree_, PathTree::root, tick, arrival.record(), process, now_, counts_);
+  put({Kind::tick, RecordSum::no_reason, tick.pid, tick.tid, names.process, names.thread, 2 * place,
+       options_.lines ? line_at(process, tick, now_) : 0},
+      arrival.stream.cpu(), now_, 0);
+}
+
+void RecordsByTime::add(uint32_t thread, OffCpu::ThreadState state, uint32_t cpu, uint32_t wait,
+                        uint64_t from, uint64_t to) {
+  const OffCpu::Thread& facts = threads_.thread(thread);
+  if (!facts.selected || state == OffCpu::ThreadState::unknown) return;
+  RecordSum::Key key;
+  const bool running = state == OffCpu::ThreadState::running;
+  key.kind = running                                  ? Kind::running
+             : state == OffCpu::ThreadState::runnable ? Kind::runnable
+                                                      : Kind::blocked;
+  if (running) {
+    if (leaving_.thread == thread && leaving_.time == to) key.reason = leaving_.reason;
+  } else if (wait != OffCpu::no_wait) {
+    const OffCpu::Wait& waited = threads_.waits()[wait];
+    key.reason = waited.reason;
+    if (waited.stack != PathTree::root) key.stack = 2 * waited.stack + 1;
+  }
+  key.pid = facts.pid;
+  key.tid = facts.tid;
+  if (facts.has_pid) {
+    const ThreadNames names = names_of(processes_.at(facts.pid, now_), facts.tid);
+    key.process = names.process;
+    key.thread = names.thread;
+  }
+  put(key, running ? cpu : RecordSum::no_cpu, to, to - from);
+}
+
+RecordsByTime::ThreadNames RecordsByTime::names_of(const Process& process, uint32_t tid) {
+  const uint64_t key = uint64_t{process.names_version} << 32 | tid;
+  if (const auto known = thread_names_.find(key); known != thread_names_.end())
+    return known->second;
+  if (thread_names_.size() >= most_cached) thread_names_.clear();
+  const std::string& name = names_.text(processes_.process_name(process));
+  const ThreadNames names{
+      names_.intern(process_label(process.pid, name, 0, {.process_names_only = true})),
+      names_.intern(printable(names_.text(processes_.thread_name(process, tid))))};
+  return thread_names_.emplace(key, names).first->second;
+}
+
+uint32_t RecordsByTime::line_at(const Process& process, const pi::TprofTick& tick, uint64_t time) {
+  const bool kernel = !tick.user && tick.address >> 63 != 0;
+  const Address place{tick.address, kernel ? kernel_maps : *process.maps_version};
+  if (const auto known = line_at_.find(place); known != line_at_.end()) return known->second;
+  if (line_at_.size() >= most_cached) line_at_.clear();
+  Line line;
+  if (const auto found = symbolizer_.frames(time, process.pid, tick.address);
+      !found.empty() && found.front().line != 0)
+    line = {names_.intern(printable(found.front().file)), found.front().line};
+  const auto [at, added] = known_lines_.try_emplace(uint64_t{line.file} << 32 | line.line,
+                                                    static_cast<uint32_t>(lines_.size()));
+  if (added) lines_.push_back(line);
+  line_at_.emplace(place, at->second);
+  return at->second;
+}
+
+// Begins with the epoch, so that the stretches of all machines are the same.
+uint64_t RecordsByTime::bucket_of(uint64_t time) const {
+  return time - (time + epoch_) % options_.bucket;
+}
+
+void RecordsByTime::put(const RecordSum::Key& key, uint32_t cpu, uint64_t time, uint64_t amount) {
+  if (options_.bucket == 0) {
+    output_.add({key, time, cpu, 1, amount}, *this);
+    return;
+  }
+  // An interval can end before the record that shows it; it is counted with that record.
+  if (const uint64_t bucket = bucket_of(std::max(time, now_)); bucket != bucket_) {
+    end_bucket();
+    bucket_ = bucket;
+  }
+  Sum& sum = sums_[key];
+  ++sum.count;
+  sum.amount += amount;
+}
+
+void RecordsByTime::end_bucket() {
+  std::vector<RecordSum> sorted;
+  sorted.reserve(sums_.size());
+  for (const auto& [key, sum] : sums_)
+    sorted.push_back({key, bucket_, RecordSum::no_cpu, sum.count, sum.amount});
+  sums_.clear();
+  std::ranges::sort(sorted, {}, &RecordSum::key);
+  for (const RecordSum& sum : sorted) output_.add(sum, *this);
+}
+
+void RecordsByTime::end_trace() {
+  if (options_.threads) threads_.end_trace();
+  end_bucket();
+}
+
+std::vector<FrameId> RecordsByTime::stack(uint32_t number) const {
+  const PathTree& paths = paths_of(number);
+  std::vector<FrameId> frames;
+  for (uint32_t place = number / 2; place != PathTree::root; place = paths.node(place).parent)
+    frames.push_back(paths.node(place).value);
+  return frames;
+}
+
+uint32_t RecordsByTime::stacks() const {
+  return 2 * static_cast<uint32_t>(std::max(stack_tree_.size(), threads_.stack_paths().size()));
+}
+
+}  // namespace post
