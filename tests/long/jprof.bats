@@ -82,10 +82,10 @@ final class Methods {
 
     public static void main(String[] args) throws java.io.IOException {
         byte[] code = java.nio.file.Files.readAllBytes(java.nio.file.Path.of(args[0]));
-        System.out.println(Transformer.transform("Leaves", code, true) != null);
+        System.out.println(Transformer.transform("Leaves", code, true, false) != null);
         code[7] = 99; // the major version
-        System.out.println(Transformer.transform("Leaves", code, true) != null);
-        System.out.println(Transformer.transform("Damaged", new byte[] {1, 2, 3}, true) != null);
+        System.out.println(Transformer.transform("Leaves", code, true, false) != null);
+        System.out.println(Transformer.transform("Damaged", new byte[] {1, 2, 3}, true, false) != null);
     }
 }
 END

@@ -108,10 +108,10 @@ profile() {
     --post='-clip 0' -- java "$@"
 }
 
-# all_named DIRECTORY LEAST: of at least LEAST ticks in code that the JVM generated, none is without a name. Code outside
-# of files has a name or the name of its mapping.
+# all_named DIRECTORY LEAST PREFIX: of at least LEAST ticks in code that the JVM generated, none is without a name. Code outside
+# of files has a name or the name of its mapping. PREFIX: of the name of one of the program's methods.
 all_named() {
-  process_symbols "$1/tprof.json" java | awk -v least="$2" '
+  process_symbols "$1/tprof.json" java "$3" | awk -v least="$2" '
     $NF == "JITCODE" || $NF == "GENERATED_CODE" { named += $1; next }
     $NF !~ /^(\/|\[?v(mlinux|dso|syscall)|.*\.ko)/ && $2 ~ /^NoSymbol/ { print "without a name: " $0; unnamed += $1 }
     END { printf "%d ticks with a name, %d without\n", named, unnamed; exit !(named >= least && unnamed == 0) }'
@@ -123,7 +123,7 @@ all_named() {
     in_root "$jdk" javac -d "classes$jdk" "$source/tests/progs/java/VirtualThreads.java"
     profile "$jdk" "out$jdk" -cp "classes$jdk" VirtualThreads 10000 20 100000 request- >said
     cat said
-    all_named "out$jdk" 300
+    all_named "out$jdk" 300 VirtualThreads
     # Of the ticks in spin() nearly all are in a virtual thread; HotSpot reports it some microseconds after it runs.
     jq -r '.reports[] | select(.title == "Process_Thread_Module_Symbol") | .rows[] | select(.name | test("^java_"))
       | .children[] | .name as $thread | .children[].children[]? | "\(.ticks) \(.name) \($thread)"' "out$jdk/tprof.json" |
@@ -151,7 +151,7 @@ all_named() {
       echo "JDK $jdk $options"
       # shellcheck disable=SC2086 # one or two options
       profile "$jdk" out $options -m jdk.compiler/com.sun.tools.javac.Main -nowarn -d classes sources/*.java >said 2>&1 || { cat said; return 1; }
-      all_named out 500
+      all_named out 500 com/sun/tools/javac
     done
   done
 }

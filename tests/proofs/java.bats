@@ -48,13 +48,13 @@ no_jcmd() {
 }
 
 # named_methods: the rows of process java in JIT-compiled methods.
-named_methods() { process_symbols "$json" java | awk '$3 == "JITCODE"'; }
+named_methods() { process_symbols "$json" java hellop. | awk '$3 == "JITCODE"'; }
 
 check_hellop() {
   named_methods | head -20
   # myC runs three times as long as myA, which may be compiled into main. In the emulated lab the JVM's start takes longer
   # than that, so there only compiled code is counted.
-  process_symbols "$json" java | awk -v source="$PROOF_SOURCE" '
+  process_symbols "$json" java hellop. | awk -v source="$PROOF_SOURCE" '
     source == "perf" || $3 == "JITCODE" { all += $1 }
     $3 == "JITCODE" && $2 ~ /^hellop\.(myC\(I\)I|myA\(I\)I|main\(\[Ljava\/lang\/String;\)V)$/ { mine += $1 }
     END { printf "%d of %d ticks in hellop\n", mine, all; exit !(mine > 100 && mine > 0.7 * all) }'
@@ -86,7 +86,7 @@ check_hellop() {
       sum[kind] += $1 }
     /hellop/ { sum["hellop"] += $1 }
     END { print sum["hellop"] + 0, sum["generated"] + 0, sum["libjvm"] + 0, sum["kernel"] + 0 }' >"$BATS_TEST_TMPDIR/theirs"
-  process_symbols "$json" java | awk '
+  process_symbols "$json" java hellop. | awk '
     { kind = $NF == "JITCODE" || $NF == "GENERATED_CODE" ? "generated" : $NF ~ /libjvm\.so$/ ? "libjvm" : $NF ~ /^vmlinux|\.ko/ ? "kernel" : "other"
       sum[kind] += $1; all += $1 }
     $2 ~ /^hellop\./ { sum["hellop"] += $1 }
@@ -104,10 +104,10 @@ check_hellop() {
   need_host
   share() { awk '/hellop\.myC/ { callee += $1 } /hellop\.myA/ { caller += $1 } END { print 100 * callee / (callee + caller) }'; }
   profile -- java '-XX:CompileCommand=dontinline,hellop::*' -cp "$classes" hellop 3000 >/dev/null
-  apart=$(process_symbols "$json" java | share)
+  apart=$(process_symbols "$json" java hellop. | share)
   profile --post=-inline -- java -cp "$classes" hellop 3000 >/dev/null
-  process_symbols "$json" java | grep 'hellop.myC(I)I (inlined) JITCODE'
-  inlined=$(process_symbols "$json" java | share)
+  process_symbols "$json" java hellop. | grep 'hellop.myC(I)I (inlined) JITCODE'
+  inlined=$(process_symbols "$json" java hellop. | share)
   echo "myC: $apart % called, $inlined % inlined"
   # How much faster than myA myC is depends on the version of the compiler: 80 % with JDK 17, 20 % with 21.
   awk -v a="$apart" -v b="$inlined" 'BEGIN { exit !(a > 10 && a < 95 && a - b < 3 && b - a < 3) }'

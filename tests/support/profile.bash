@@ -10,10 +10,12 @@ keep_awake() {
   awake=$!
 }
 
-# process_symbols JSON NAME: prints "TICKS SYMBOL MODULE" of every symbol of the processes NAME_XXXX.
+# process_symbols JSON NAME [PREFIX]: prints "TICKS SYMBOL MODULE" of every symbol of the processes NAME_XXXX; with PREFIX only of
+# those that have a symbol that begins so, since others may run programs of that name too.
 process_symbols() {
-  jq -r --arg name "$2" '.reports[] | select(.title == "Process_Module_Symbol") | .rows[]
+  jq -r --arg name "$2" --arg prefix "${3-}" '.reports[] | select(.title == "Process_Module_Symbol") | .rows[]
     | select(.name | test("^" + $name + "_[0-9a-f]+$"))
+    | select($prefix == "" or any(.children[]?.children[]?.name; startswith($prefix)))
     | .children[]? | .name as $in | .children[]? | "\(.ticks) \(.name) \($in)"' "$1"
 }
 
