@@ -24,8 +24,12 @@ constexpr OptionWord known[] = {
     {Word::locks, "JLM", "JLMSTART", Takes::no_value, "",
      "write log-jlm: how often each monitor was entered, and how long it was held"},
     {Word::locks_lite, "JLML", "JLMSTARTLITE", Takes::no_value, "", "JLM without hold times"},
-    {Word::sampling, "SCS", "SAMPLING", Takes::no_value, "",
-     "write log-rt: in which methods threads use the processor, by samples of their stacks"},
+    {Word::sampling, "SCS", "SAMPLING", Takes::switch_or_value, "E=N+",
+     "write log-rt: in which methods threads use the processor, by samples of their stacks; with "
+     "=E "
+     "where one of N events occurs: ALLOCATED_BYTES, ALLOCATIONS=N:BYTES, MONITOR_WAIT, "
+     "MONITOR_WAITED, MONITOR_CONTENDED_ENTER, MONITOR_CONTENDED_ENTERED, CLASS_LOAD; + shows the "
+     "class of the object"},
     {Word::sampling_rate, "SCS_RATE", "", Takes::value, "N",
      "samples in a second of a thread's processor time, 1 to 1000 (32)"},
     {Word::sampling_frames, "SCS_FRAMES", "", Takes::value, "N",
@@ -38,6 +42,8 @@ constexpr OptionWord known[] = {
      "LAT_CYCLES, CACHE_MISSES, BRANCH_INSTS, BRANCH_MISSES, names of events (NONE)"},
     {Word::no_metrics, "NOMETRICS", "", Takes::command, "", "METRICS=NONE"},
     {Word::all_metrics, "ALLMETRICS", "", Takes::command, "", "METRICS=PTT_INSTS+PTT_CYCLES+CPI"},
+    {Word::object_info, "OBJECTINFO", "", Takes::no_value, "",
+     "with CALLTREE, count the objects that each method allocates (AO) and their bytes (AB)"},
     {Word::events, "EVENTS", "", Takes::value, "E",
      "how calls are found: PROBES in the classes, or JVMTI: events of the JVM, very slow (PROBES)"},
     {Word::calibrate, "CALIBRATE", "", Takes::no_value, "",
@@ -86,7 +92,7 @@ constexpr std::string_view call_flow =
     "belongs to a part of call-flow profiling that this version does not have";
 
 constexpr RefusedWords refused[] = {
-    {"RTARCF JSTEM OBJECTINFO OBJRECS MINALLOC SOBJS FGC FLUSHAFTERGC STATDYN "
+    {"RTARCF JSTEM OBJRECS MINALLOC SOBJS FGC FLUSHAFTERGC STATDYN "
      "RECOMP TSNODES TSNODES_HR PNODE IDPNODE EXITPOP METHODINLINING "
      "DIRECTJNI "
      "EXITNORC PRUNECALLSTACKS ECS HR HUMANREADABLE NEWHEADER VPA63 THREADS CLASSMETHODS "

@@ -25,6 +25,7 @@ enum class Word {
   metrics,
   no_metrics,
   all_metrics,
+  object_info,
   events,
   calibrate,
   minima,
@@ -57,6 +58,7 @@ enum class Takes {
   no_value,  // a switch, with NO- and ALL-forms
   value,     // WORD=VALUE
   command,   // a word alone
+  switch_or_value,
 };
 
 struct OptionWord {

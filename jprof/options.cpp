@@ -59,6 +59,14 @@ struct Prefix {
 constexpr Prefix prefixes[] = {{"NO", false}, {"-", false}, {"ALL", true}, {"+", true}};
 
 constexpr std::pair<std::string_view, bool> sources[] = {{"PROBES", false}, {"JVMTI", true}};
+constexpr std::pair<std::string_view, SampleEvent> sample_events[] = {
+    {"ALLOCATED_BYTES", SampleEvent::allocated_bytes},
+    {"ALLOCATIONS", SampleEvent::allocations},
+    {"MONITOR_WAIT", SampleEvent::monitor_wait},
+    {"MONITOR_WAITED", SampleEvent::monitor_waited},
+    {"MONITOR_CONTENDED_ENTER", SampleEvent::contended_enter},
+    {"MONITOR_CONTENDED_ENTERED", SampleEvent::contended_entered},
+    {"CLASS_LOAD", SampleEvent::class_load}};
 constexpr std::pair<std::string_view, bool> walks[] = {{"ASYNC", false}, {"SAFEPOINT", true}};
 
 class Parser {
@@ -90,6 +98,13 @@ class Parser {
           "SCS cannot be used with CALLTREE, CALLFLOW, CALLTRACE, JLM or JLML, whose probes it "
           "would "
           "sample: use one after the other");
+    if (result_.options.object_info && !result_.options.records_calls())
+      fail("OBJECTINFO needs CALLTREE or CALLTRACE, whose methods it counts for");
+    if (result_.options.object_info && !result_.options.metrics_may_fail)
+      fail("OBJECTINFO cannot be used with METRICS: use one after the other");
+    if (result_.options.sampling.event != SampleEvent::time &&
+        result_.options.sampling.at_safepoints)
+      fail("SCS_WALK is for samples by time: events occur where the JVM knows the stack");
     if (result_.options.samples() && !result_.options.start && !result_.options.server)
       fail("SCS,NOSERVER records nothing without START: no command of rtdriver can start it later");
     if (result_.options.records_locks() && result_.options.no_start && !result_.options.server)
@@ -124,7 +139,8 @@ class Parser {
   bool take_word(std::string_view item, const std::string& name,
                  std::optional<std::string_view> value, bool on, bool prefixed) {
     if (const OptionWord* known = find_known(name)) {
-      if (prefixed && known->takes != Takes::no_value) return false;
+      if (prefixed && known->takes != Takes::no_value && known->takes != Takes::switch_or_value)
+        return false;
       take_known(item, *known, value, on);
       return true;
     }
@@ -136,7 +152,9 @@ class Parser {
   void take_known(std::string_view item, const OptionWord& known,
                   std::optional<std::string_view> value, bool on) {
     const std::string name(known.name);
-    if (known.takes != Takes::value) {
+    if (known.takes == Takes::switch_or_value && value && on) {
+      set_value(known, std::string(*value));
+    } else if (known.takes != Takes::value) {
       if (value)
         fail("'" + std::string(item) + "': " + name + " takes no value");
       else
@@ -183,6 +201,10 @@ class Parser {
         break;
       case Word::sampling:
         options.sampling.on = on;
+        options.sampling.event = SampleEvent::time;
+        break;
+      case Word::object_info:
+        options.object_info = on;
         break;
       case Word::no_metrics:
         set_metrics("NONE");
@@ -280,6 +302,9 @@ class Parser {
       case Word::events:
         set_choice(known, value, options.method_events, sources);
         break;
+      case Word::sampling:
+        set_sample_event(known, value);
+        break;
       case Word::sampling_rate:
         set_number(known, value, 1, 1000, options.sampling.rate);
         break;
@@ -322,6 +347,37 @@ class Parser {
     if (!metrics) return fail(metrics.error().message);
     result_.options.metrics = std::move(*metrics);
     result_.options.metrics_may_fail = false;
+  }
+
+  // "EVENT", "EVENT=N", "ALLOCATIONS=N:BYTES"; and each with "+".
+  void set_sample_event(const OptionWord& known, std::string value) {
+    SamplingOptions chosen = result_.options.sampling;
+    chosen.on = true;
+    chosen.with_class = value.ends_with('+');
+    if (chosen.with_class) value.pop_back();
+    const size_t equals = std::min(value.find('='), value.size());
+    const size_t errors = result_.errors.size();
+    set_choice(known, value.substr(0, equals), chosen.event, sample_events);
+    const bool two = chosen.event == SampleEvent::allocations;
+    std::string_view numbers = std::string_view(value).substr(equals);
+    chosen.every = chosen.every_bytes = 1;
+    if (!numbers.empty()) numbers.remove_prefix(1);
+    const size_t colon = two ? std::min(numbers.find(':'), numbers.size()) : numbers.size();
+    bool good = equals == value.size() ? !two : set_count(numbers.substr(0, colon), chosen.every);
+    if (two && good)
+      good = colon < numbers.size() && set_count(numbers.substr(colon + 1), chosen.every_bytes);
+    if (!good && result_.errors.size() == errors)
+      fail("SCS=" + value + ": " +
+           (two ? "ALLOCATIONS needs two numbers from 1 to 2147483647: ALLOCATIONS=N:BYTES"
+                : "the value is EVENT=N, with a number from 1 to 2147483647"));
+    if (result_.errors.size() == errors) result_.options.sampling = chosen;
+  }
+
+  static bool set_count(std::string_view text, uint64_t& result) {
+    constexpr uint64_t most = INT32_MAX;  // of JVMTI
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result);
+    return error == std::errc() && end == text.data() + text.size() && result >= 1 &&
+           result <= most;
   }
 
   void set_number(const OptionWord& known, const std::string& value, unsigned least, unsigned most,
@@ -396,6 +452,7 @@ std::string options_help(bool all) {
     std::string word(known.name);
     if (!known.alias.empty()) word += " | " + std::string(known.alias);
     if (known.takes == Takes::value) word += "=" + std::string(known.value);
+    if (known.takes == Takes::switch_or_value) word += "[=" + std::string(known.value) + "]";
     add_padded(text, word, width);
     text += std::string(known.help) + "\n";
   }

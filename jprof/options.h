@@ -3,6 +3,7 @@
 #ifndef PI_JPROF_OPTIONS_H
 #define PI_JPROF_OPTIONS_H
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -17,12 +18,32 @@ namespace pi::jprof {
 // The lock monitor's counts.
 enum class Locks { none, counts, counts_and_times };
 
+// What causes a sample of a call stack.
+enum class SampleEvent {
+  time,
+  allocated_bytes,
+  allocations,
+  monitor_wait,
+  monitor_waited,
+  contended_enter,
+  contended_entered,
+  class_load,
+};
+
 // Call-stack sampling.
 struct SamplingOptions {
   bool on = false;
+  SampleEvent event = SampleEvent::time;
+  uint64_t every = 1;          // occurrences, or allocated bytes, for a sample
+  uint64_t every_bytes = 1;    // of allocations
+  bool with_class = false;     // the object's class is a frame
   unsigned rate = 32;          // samples in a second of a thread's processor time
   unsigned frames = 2048;      // the most of a stack
   bool at_safepoints = false;  // by JVMTI, instead of AsyncGetCallTrace
+
+  bool is_allocation() const {
+    return event == SampleEvent::allocated_bytes || event == SampleEvent::allocations;
+  }
 };
 
 struct Options {
@@ -38,6 +59,7 @@ struct Options {
   std::string minima_file;       // observed ones to load
   std::string save_minima_file;  // observed ones to store
   std::string environment_file;  // environmental ones
+  bool object_info = false;      // allocated objects and bytes are the metrics
   bool method_events = false;    // the JVM's, instead of probes
   bool start = false;
   bool no_start = false;  // NOSTART, of which only the lock monitor needs to know

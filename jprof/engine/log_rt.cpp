@@ -130,6 +130,7 @@ class LogRt {
 
   void write_calibration() {
     for (size_t i = 0; i < snapshot_.metrics.size(); ++i) {
+      if (snapshot_.metrics[i].is_exact) continue;
       text_ += " Calibration :: " + snapshot_.metrics[i].name + ": ";
       if (!snapshot_.calibrated) {
         text_ += "off; BASE contains a part of the cost of the probes of each call\n";

@@ -26,8 +26,9 @@ enum class MeterKind : uint8_t {
 using Reader = int (*)(uint64_t* values);
 
 struct Metric {
-  std::string name;  // the column's: RAW_CYCLES, PTT_INSTS
-  std::string unit;  // cycles, nanoseconds, events
+  std::string name;       // the column's: RAW_CYCLES, PTT_INSTS
+  std::string unit;       // cycles, nanoseconds, events
+  bool is_exact = false;  // the events themselves add nothing to it
 };
 
 struct Meter {

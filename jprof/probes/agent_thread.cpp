@@ -9,6 +9,11 @@
 #include "return_codes.h"
 
 namespace pi::jprof {
+namespace {
+
+thread_local callflow::Ignored* ignored = nullptr;
+
+}  // namespace
 
 bool is_agent_thread(std::string_view name) {
   return name == commands_thread || name == samples_thread;
@@ -34,8 +39,11 @@ Status start_agent_thread(jvmtiEnv* jvmti, JNIEnv* jni, const char* name, jvmtiS
 }
 
 void ignore_own_calls() {
-  static thread_local callflow::Ignored* const ignored = new callflow::Ignored(own_tree);
-  (void)ignored;
+  if (!ignored) ignored = new callflow::Ignored(own_tree);
+}
+
+bool ignores_own_calls() {
+  return ignored != nullptr;
 }
 
 }  // namespace pi::jprof

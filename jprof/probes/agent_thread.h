@@ -25,6 +25,8 @@ Status start_agent_thread(jvmtiEnv* jvmti, JNIEnv* jni, const char* name, jvmtiS
 // From now on to its end, the calling thread's calls of Java methods are not recorded: the JVM
 // executes Java code at the end of a thread, too.
 void ignore_own_calls();
+// Whether the calling thread has called it.
+bool ignores_own_calls();
 
 }  // namespace pi::jprof
 

@@ -22,6 +22,7 @@
 #include "messages.h"
 #include "probes/call_flow_events.h"
 #include "probes/embedded.h"
+#include "probes/object_info.h"
 #include "probes/own_tree.h"
 #include "probes/probe_class.h"
 #include "probes/trainer.h"
@@ -64,14 +65,23 @@ Status CallFlow::start(JavaVM* vm, const Options& options) {
     return Error{no_events,
                  "this JProf was built without ASM, which the probes of CALLTREE need: install "
                  "libasm-java and build it again (scripts/install-deps java)"};
-  auto chosen = choose_meter(options.metrics, options.metrics_may_fail, load_ptt);
+  if (const auto chosen = choose_metrics(); !chosen) return chosen;
+  if (const auto opened = logs_.open(options); !opened) return opened;
+  return make_environment();
+}
+
+Status CallFlow::choose_metrics() {
+  if (options_.object_info) {
+    settings_.meter = ObjectInfo::meter();
+    return {};
+  }
+  auto chosen = choose_meter(options_.metrics, options_.metrics_may_fail, load_ptt);
   if (!chosen) return Error{wrong_options, chosen.error().message};
   if (!chosen->note.empty()) say(chosen->note);
   settings_.meter = chosen->meter;
   columns_ = chosen->columns;
   metrics_note_ = chosen->note;
-  if (const auto opened = logs_.open(options); !opened) return opened;
-  return make_environment();
+  return {};
 }
 
 bool CallFlow::enable(jvmtiEvent event) {
@@ -88,9 +98,11 @@ Status CallFlow::make_environment() {
     MethodEvents::add_capabilities(wanted);
   else
     ClassProbes::add_capabilities(wanted);
+  if (options_.object_info) ObjectInfo::add_capability(wanted);
   const jvmtiEventCallbacks callbacks = call_flow_callbacks();
   const bool able = jvmti_->AddCapabilities(&wanted) == JVMTI_ERROR_NONE &&
                     jvmti_->SetEventCallbacks(&callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
+                    (!options_.object_info || ObjectInfo::prepare(jvmti_)) &&
                     enable(JVMTI_EVENT_VM_INIT) && enable(JVMTI_EVENT_VM_DEATH) &&
                     enable(JVMTI_EVENT_THREAD_END) && enable(JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
   mounts_ = able && virtual_threads_.prepare(jvmti_) &&
@@ -102,7 +114,8 @@ Status CallFlow::make_environment() {
 
 Status CallFlow::load_minima() {
   // The events of the JVM cost so much more than what they measure that nothing is left of it.
-  calibration_.on = options_.calibrate && !options_.method_events;
+  // Allocations are exact without calibration.
+  calibration_.on = options_.calibrate && !options_.method_events && !options_.object_info;
   minima_key_ =
       jvm_name(jvmti_) + "; " + code_generation_flags() + "; " + callflow::processor_name();
   const auto load = [&](const std::string& path, callflow::Minima& minima) -> Status {
@@ -185,7 +198,18 @@ Status CallFlow::start_recording() {
   }
   auto started = callflow::start(settings_);
   has_counts_ = static_cast<bool>(started);
-  return started;
+  if (!started || !options_.object_info) return started;
+  if (!enable(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC))
+    return Error{no_events, "this JVM does not report allocations"};
+  ObjectInfo::begin(jvmti_);
+  return {};
+}
+
+void CallFlow::end_recording() {
+  callflow::stop();
+  if (options_.object_info)
+    (void)jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC,
+                                           nullptr);
 }
 
 // ---- events ----
@@ -210,7 +234,7 @@ void CallFlow::on_vm_death(JNIEnv* jni) noexcept {
     server_.stop();
     const std::lock_guard lock(control_);
     ended_ = true;
-    callflow::stop();
+    end_recording();
     if (!has_counts_) return logs_.discard();
     if (const auto written = write_logs(jni); !written)
       say(written.error().message);
@@ -249,6 +273,10 @@ void CallFlow::on_method_entry(jmethodID method) noexcept {
 
 void CallFlow::on_method_exit(jmethodID method, bool by_exception) noexcept {
   run([&] { method_events_.on_exit(jvmti_, method, by_exception); });
+}
+
+void CallFlow::on_allocation(jlong bytes) noexcept {
+  ObjectInfo::on_allocation(bytes);
 }
 
 void CallFlow::on_mount() noexcept {

@@ -48,13 +48,16 @@ class CallFlow {
                      unsigned char** new_code) noexcept;
   void on_method_entry(jmethodID method) noexcept;
   void on_method_exit(jmethodID method, bool by_exception) noexcept;
+  void on_allocation(jlong bytes) noexcept;
   void on_mount() noexcept;
   void on_unmount() noexcept;
 
  private:
+  Status choose_metrics();
   Status make_environment();
   Status prepare(JNIEnv* jni);
   Status start_recording();
+  void end_recording();
   static size_t initial_frames(std::span<uint64_t> numbers);
   // The commands (call_flow_commands.cpp).
   Answer execute(JNIEnv* jni, const Command& command);

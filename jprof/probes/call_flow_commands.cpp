@@ -62,7 +62,7 @@ bool CallFlow::has_all_events() const {
 
 // Counts that cannot be written are kept, so that FLUSH can be tried again with another LOGPATH.
 Answer CallFlow::stop(JNIEnv* jni) {
-  callflow::stop();
+  end_recording();
   if (const auto written = write_logs(jni); !written)
     return failed(written.error().message +
                   ". The recording has ended, and its counts are kept: use FLUSH again, after "

@@ -39,6 +39,10 @@ void JNICALL method_exit(jvmtiEnv*, JNIEnv*, jthread, jmethodID method, jboolean
   CallFlow::get().on_method_exit(method, by_exception == JNI_TRUE);
 }
 
+void JNICALL allocated(jvmtiEnv*, JNIEnv*, jthread, jobject, jclass, jlong bytes) {
+  CallFlow::get().on_allocation(bytes);
+}
+
 }  // namespace
 
 jvmtiEventCallbacks call_flow_callbacks() {
@@ -50,6 +54,7 @@ jvmtiEventCallbacks call_flow_callbacks() {
   callbacks.ClassFileLoadHook = class_file_load;
   callbacks.MethodEntry = method_entry;
   callbacks.MethodExit = method_exit;
+  callbacks.SampledObjectAlloc = allocated;
   return callbacks;
 }
 

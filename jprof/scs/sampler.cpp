@@ -49,6 +49,15 @@ void make_ids(jvmtiEnv* jvmti, jclass type) {
   (void)jvmti->GetClassMethods(type, &count, methods.place());
 }
 
+// The frame that shows an object's class: "(java/lang/String)", "([B)".
+std::string class_frame(jvmtiEnv* jvmti, jclass type) {
+  JvmtiMemory<char> signature(jvmti);
+  (void)jvmti->GetClassSignature(type, signature.place(), nullptr);
+  std::string name = signature.get() ? signature.get() : "?";
+  if (name.starts_with('L') && name.ends_with(';')) name = name.substr(1, name.size() - 2);
+  return "(" + name + ")";
+}
+
 }  // namespace
 
 Sampler& Sampler::get() {
@@ -67,7 +76,13 @@ Status Sampler::start(JavaVM* vm, const Options& options) {
   options_ = options;
   period_ = second / options.sampling.rate;
   frames_ = options.sampling.frames;
-  async_ = !options.sampling.at_safepoints && AsyncStacks::is_supported();
+  with_class_ = options.sampling.with_class;
+  if (options.sampling.event != SampleEvent::time) {
+    way_ = Way::events;
+    occurrences_.emplace(options.sampling);
+  } else if (options.sampling.at_safepoints || !AsyncStacks::is_supported()) {
+    way_ = Way::safepoint;
+  }
   if (const auto opened = logs_.open(options); !opened) return opened;
   return make_environment();
 }
@@ -79,8 +94,9 @@ bool Sampler::enable(jvmtiEventMode mode, jvmtiEvent event) {
 // While nothing is recorded these events are off, and cost nothing.
 bool Sampler::enable_events(jvmtiEventMode mode) {
   bool all = enable(mode, JVMTI_EVENT_THREAD_START) && enable(mode, JVMTI_EVENT_THREAD_END);
-  if (async_)
+  if (way_ == Way::async)
     all = enable(mode, JVMTI_EVENT_CLASS_LOAD) && enable(mode, JVMTI_EVENT_CLASS_PREPARE) && all;
+  if (way_ == Way::events) all = enable(mode, occurrences_->event()) && all;
   return all;
 }
 
@@ -90,16 +106,19 @@ Status Sampler::make_environment() {
     return Error{no_events, "this JVM has no JVMTI of version 1.2 or later"};
   jvmti_ = static_cast<jvmtiEnv*>(environment);
   jvmtiCapabilities wanted{};
-  if (async_)
+  if (way_ == Way::async)
     wanted.can_generate_compiled_method_load_events = 1;
-  else
+  else if (way_ == Way::safepoint)
     SafepointStacks::add_capabilities(wanted);
+  else
+    Occurrences::add_capability(options_.sampling, wanted);
   const jvmtiEventCallbacks callbacks = sampler_callbacks();
-  const bool able = jvmti_->AddCapabilities(&wanted) == JVMTI_ERROR_NONE &&
-                    jvmti_->SetEventCallbacks(&callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
-                    (!async_ || enable(JVMTI_ENABLE, JVMTI_EVENT_COMPILED_METHOD_LOAD)) &&
-                    enable(JVMTI_ENABLE, JVMTI_EVENT_VM_INIT) &&
-                    enable(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH);
+  const bool able =
+      jvmti_->AddCapabilities(&wanted) == JVMTI_ERROR_NONE &&
+      jvmti_->SetEventCallbacks(&callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
+      (way_ != Way::events || occurrences_->prepare(jvmti_)) &&
+      (way_ != Way::async || enable(JVMTI_ENABLE, JVMTI_EVENT_COMPILED_METHOD_LOAD)) &&
+      enable(JVMTI_ENABLE, JVMTI_EVENT_VM_INIT) && enable(JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH);
   if (able) return {};
   jvmti_->DisposeEnvironment();
   return Error{no_events, "this JVM does not let an agent sample its threads"};
@@ -129,7 +148,8 @@ Status Sampler::begin(JNIEnv* jni) {
   }
   changed_.notify_all();
   has_counts_ = true;
-  if (async_)
+  if (way_ == Way::events) occurrences_->begin(jvmti_);
+  if (way_ == Way::async)
     for (const auto& [tid, name] : live_threads(vm_, jvmti_, jni))
       if (!is_agent_thread(name)) AsyncStacks::get().timers().add(tid);
   return {};
@@ -138,11 +158,11 @@ Status Sampler::begin(JNIEnv* jni) {
 Status Sampler::begin_stacks(JNIEnv* jni) {
   if (!enable_events(JVMTI_ENABLE))
     return Error{no_events, "this JVM does not report its threads and classes"};
-  if (async_) {
+  if (way_ == Way::async) {
     prepare_methods(jni);
     return AsyncStacks::get().start(vm_, period_, frames_);
   }
-  safepoint_stacks_.start(period_, options_.sampling.frames);
+  if (way_ == Way::safepoint) safepoint_stacks_.start(period_, frames_);
   return {};
 }
 
@@ -152,7 +172,7 @@ void Sampler::end() {
     if (!recording_) return;
     recording_ = false;
   }
-  if (async_) AsyncStacks::get().stop();
+  if (way_ == Way::async) AsyncStacks::get().stop();
   (void)enable_events(JVMTI_DISABLE);
   const std::lock_guard lock(counting_);
   drain();
@@ -171,18 +191,22 @@ void Sampler::clear() {
   walked_ = lost_ = 0;
 }
 
-// Under counting_. The names are looked up each time: the JVM can use the id of a method again.
+// Under counting_, as the functions after it.
 void Sampler::drain() {
-  if (!async_) return;
-  std::map<uint64_t, uint32_t> numbers;
+  if (way_ != Way::async) return;
   auto& stacks = AsyncStacks::get();
-  stacks.drain([&](const Sample& sample) { add(sample, numbers); });
+  stacks.drain([&](const Sample& sample) { add(sample); });
   lost_ += stacks.take_lost();
+}
+
+// The JVM can use the id of a method again, once its class was unloaded.
+void Sampler::forget_numbers() {
+  numbers_.clear();
   trees_.forget_ended();
 }
 
-uint32_t Sampler::number_of(uint64_t method, std::map<uint64_t, uint32_t>& numbers) {
-  const auto [place, is_new] = numbers.try_emplace(method);
+uint32_t Sampler::number_of(uint64_t method) {
+  const auto [place, is_new] = numbers_.try_emplace(method);
   if (!is_new) return place->second;
   std::string name = "[method-without-id]";
   if (method != 0) {
@@ -192,17 +216,23 @@ uint32_t Sampler::number_of(uint64_t method, std::map<uint64_t, uint32_t>& numbe
   return place->second = methods_.add(name);
 }
 
-void Sampler::add(const Sample& sample, std::map<uint64_t, uint32_t>& numbers) {
+void Sampler::add(const Sample& sample) {
   if (sample.outcome > 0)
     walked_ += sample.periods;
   else
     unwalked_[sample.outcome] += sample.periods;
-  std::vector<uint32_t> methods;
-  for (const uint64_t method : sample.methods.first(std::min(sample.methods.size(), frames_)))
-    methods.push_back(number_of(method, numbers));
-  if (sample.methods.size() > frames_)
-    methods.push_back(methods_.add("[callers-beyond-SCS_FRAMES]"));
-  trees_.add(sample.tid, methods, {sample.periods});
+  add(sample.tid, sample.methods, 0, {sample.periods});
+}
+
+// of_class: the number of a frame below the innermost method; 0: none.
+void Sampler::add(uint32_t tid, std::span<const uint64_t> methods, uint32_t of_class,
+                  const SampleValues& values) {
+  std::vector<uint32_t> numbers;
+  if (of_class != 0) numbers.push_back(of_class);
+  for (const uint64_t method : methods.first(std::min(methods.size(), frames_)))
+    numbers.push_back(number_of(method));
+  if (methods.size() > frames_) numbers.push_back(methods_.add("[callers-beyond-SCS_FRAMES]"));
+  trees_.add(tid, numbers, values);
 }
 
 void JNICALL Sampler::run_thread(jvmtiEnv*, JNIEnv* jni, void* sampler) {
@@ -217,17 +247,17 @@ void Sampler::count_until_end(JNIEnv* jni) {
       changed_.wait(lock);
       continue;
     }
-    const LocalFrame frame(jni, async_ ? 16 : local_references_max);
+    const bool at_safepoints = way_ == Way::safepoint;
+    const LocalFrame frame(jni, at_safepoints ? local_references_max : 16);
     if (!frame.good()) return;
-    if (async_) {
-      drain();
-      changed_.wait_for(lock, counting_interval);
-    } else {
-      std::map<uint64_t, uint32_t> numbers;
-      safepoint_stacks_.sample(jvmti_, jni, [&](const Sample& sample) { add(sample, numbers); });
-      trees_.forget_ended();
+    if (at_safepoints)
+      safepoint_stacks_.sample(jvmti_, jni, [&](const Sample& sample) { add(sample); });
+    drain();
+    forget_numbers();
+    if (at_safepoints)
       changed_.wait_for(lock, std::chrono::nanoseconds(period_));
-    }
+    else
+      changed_.wait_for(lock, counting_interval);
   }
 }
 
@@ -236,7 +266,7 @@ void Sampler::count_until_end(JNIEnv* jni) {
 void Sampler::on_vm_init(JNIEnv* jni) noexcept {
   run([&] {
     const std::lock_guard lock(control_);
-    if (!async_ && !options_.sampling.at_safepoints)
+    if (way_ == Way::safepoint && !options_.sampling.at_safepoints)
       say("this JVM has no AsyncGetCallTrace: threads are sampled at safepoints only");
     auto good = start_agent_thread(jvmti_, jni, samples_thread, run_thread, this);
     if (good)
@@ -275,14 +305,14 @@ void Sampler::on_thread_start(jthread thread) noexcept {
     const std::lock_guard lock(counting_);
     if (!recording_) return;
     trees_.thread_starts(own_tid());
-    if (async_ && !is_agent_thread(name.value_or("")))
+    if (way_ == Way::async && !is_agent_thread(name.value_or("")))
       AsyncStacks::get().timers().replace(own_tid());
   });
 }
 
 void Sampler::on_thread_end(jthread thread) noexcept {
   run([&] {
-    if (async_) AsyncStacks::get().timers().remove(own_tid());
+    if (way_ == Way::async) AsyncStacks::get().timers().remove(own_tid());
     const auto name = thread_name(vm_, jvmti_, thread);
     const std::lock_guard lock(counting_);
     if (recording_) trees_.thread_ends(own_tid(), name.value_or(""));
@@ -291,6 +321,48 @@ void Sampler::on_thread_end(jthread thread) noexcept {
 
 void Sampler::on_class_prepare(jclass type) noexcept {
   run([&] { make_ids(jvmti_, type); });
+}
+
+template <class ClassOf>
+void Sampler::occur(uint64_t bytes, ClassOf class_of) {
+  if (ignores_own_calls()) return;
+  const SampleValues values = occurrences_->next(bytes);
+  if (values == SampleValues{}) return;
+  std::vector<jvmtiFrameInfo> frames(frames_ + 1);
+  jint count = 0;
+  const bool found = jvmti_->GetStackTrace(nullptr, 0, static_cast<jint>(frames.size()),
+                                           frames.data(), &count) == JVMTI_ERROR_NONE;
+  std::vector<uint64_t> methods;
+  for (jint i = 0; found && i < count; ++i)
+    methods.push_back(reinterpret_cast<uint64_t>(frames[static_cast<size_t>(i)].method));
+  std::string name;
+  if (with_class_) name = class_of();
+  const std::lock_guard lock(counting_);
+  if (!recording_) return;
+  if (methods.empty())
+    ++unwalked_[0];
+  else
+    ++walked_;
+  add(own_tid(), methods, name.empty() ? 0 : methods_.add(name), values);
+}
+
+void Sampler::on_class_load(jclass type) noexcept {
+  if (way_ == Way::events) run([&] { occur(0, [&] { return class_frame(jvmti_, type); }); });
+}
+
+void Sampler::on_monitor(JNIEnv* jni, jobject object) noexcept {
+  run([&] {
+    occur(0, [&] {
+      const jclass type = jni->GetObjectClass(object);
+      std::string name = class_frame(jvmti_, type);
+      jni->DeleteLocalRef(type);
+      return name;
+    });
+  });
+}
+
+void Sampler::on_allocation(jclass type, jlong bytes) noexcept {
+  run([&] { occur(static_cast<uint64_t>(bytes), [&] { return class_frame(jvmti_, type); }); });
 }
 
 }  // namespace pi::jprof

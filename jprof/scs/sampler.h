@@ -10,7 +10,10 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 
 #include <pi/result.h>
 #include <snapshot.h>
@@ -19,6 +22,7 @@
 #include "probes/call_logs.h"
 #include "probes/command_server.h"
 #include "probes/method_list.h"
+#include "scs/occurrences.h"
 #include "scs/safepoint_stacks.h"
 #include "scs/sample_buffers.h"
 #include "scs/sample_trees.h"
@@ -39,6 +43,9 @@ class Sampler {
   void on_thread_start(jthread thread) noexcept;
   void on_thread_end(jthread thread) noexcept;
   void on_class_prepare(jclass type) noexcept;
+  void on_class_load(jclass type) noexcept;
+  void on_monitor(JNIEnv* jni, jobject object) noexcept;
+  void on_allocation(jclass type, jlong bytes) noexcept;
 
  private:
   Status make_environment();
@@ -55,8 +62,14 @@ class Sampler {
   void clear();
   void prepare_methods(JNIEnv* jni);
   void drain();
-  void add(const Sample& sample, std::map<uint64_t, uint32_t>& numbers);
-  uint32_t number_of(uint64_t method, std::map<uint64_t, uint32_t>& numbers);
+  void add(const Sample& sample);
+  void add(uint32_t tid, std::span<const uint64_t> methods, uint32_t of_class,
+           const SampleValues& values);
+  uint32_t number_of(uint64_t method);
+  void forget_numbers();
+  // An event.
+  template <class ClassOf>
+  void occur(uint64_t bytes, ClassOf class_of);
   // The commands (sampler_commands.cpp).
   Answer execute(JNIEnv* jni, const Command& command);
   Answer execute_locked(JNIEnv* jni, const Command& command);
@@ -70,9 +83,11 @@ class Sampler {
 
   JavaVM* vm_ = nullptr;
   jvmtiEnv* jvmti_ = nullptr;
-  bool async_ = true;  // AsyncGetCallTrace; else at safepoints
+  enum class Way { async, safepoint, events } way_ = Way::async;
+  std::optional<Occurrences> occurrences_;  // that are sampled, if way_ is events
   uint64_t period_ = 0;
-  size_t frames_ = 0;  // the most of a stack
+  size_t frames_ = 0;        // the most of a stack
+  bool with_class_ = false;  // a frame for the object of an event
   MethodList methods_;
   // Of starting, stopping and writing, by events and commands. Protects what follows.
   std::mutex control_;
@@ -88,8 +103,9 @@ class Sampler {
   bool thread_ends_ = false;
   SampleTrees trees_;
   SafepointStacks safepoint_stacks_;
-  uint64_t walked_ = 0, lost_ = 0;        // samples
-  std::map<int32_t, uint64_t> unwalked_;  // by outcome
+  uint64_t walked_ = 0, lost_ = 0;                  // samples
+  std::unordered_map<uint64_t, uint32_t> numbers_;  // of methods by the JVM's id
+  std::map<int32_t, uint64_t> unwalked_;            // by outcome
 };
 
 }  // namespace pi::jprof

@@ -25,7 +25,25 @@ void JNICALL thread_end(jvmtiEnv*, JNIEnv*, jthread thread) {
 }
 
 // HotSpot's AsyncGetCallTrace only works while this event is enabled.
-void JNICALL class_load(jvmtiEnv*, JNIEnv*, jthread, jclass) {}
+void JNICALL class_load(jvmtiEnv*, JNIEnv*, jthread, jclass type) {
+  Sampler::get().on_class_load(type);
+}
+
+void JNICALL monitor_wait(jvmtiEnv*, JNIEnv* jni, jthread, jobject object, jlong) {
+  Sampler::get().on_monitor(jni, object);
+}
+
+void JNICALL monitor_waited(jvmtiEnv*, JNIEnv* jni, jthread, jobject object, jboolean) {
+  Sampler::get().on_monitor(jni, object);
+}
+
+void JNICALL contended(jvmtiEnv*, JNIEnv* jni, jthread, jobject object) {
+  Sampler::get().on_monitor(jni, object);
+}
+
+void JNICALL allocated(jvmtiEnv*, JNIEnv*, jthread, jobject, jclass type, jlong bytes) {
+  Sampler::get().on_allocation(type, bytes);
+}
 
 void JNICALL class_prepare(jvmtiEnv*, JNIEnv*, jthread, jclass type) {
   Sampler::get().on_class_prepare(type);
@@ -45,6 +63,11 @@ jvmtiEventCallbacks sampler_callbacks() {
   callbacks.ThreadEnd = thread_end;
   callbacks.ClassLoad = class_load;
   callbacks.ClassPrepare = class_prepare;
+  callbacks.MonitorWait = monitor_wait;
+  callbacks.MonitorWaited = monitor_waited;
+  callbacks.MonitorContendedEnter = contended;
+  callbacks.MonitorContendedEntered = contended;
+  callbacks.SampledObjectAlloc = allocated;
   callbacks.CompiledMethodLoad = compiled_method_load;
   return callbacks;
 }

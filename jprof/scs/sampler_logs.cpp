@@ -13,9 +13,10 @@ namespace pi::jprof {
 
 // How the samples were taken.
 std::string Sampler::description() const {
+  if (occurrences_) return occurrences_->description();
   std::string text = std::to_string(options_.sampling.rate) +
                      " in each second of a thread's processor time; those of waiting threads: none";
-  if (!async_)
+  if (way_ == Way::safepoint)
     text +=
         "; with JVMTI, at the next safepoint of the thread: its samples are biased to methods with "
         "loops and calls";
@@ -25,7 +26,10 @@ std::string Sampler::description() const {
 callflow::Snapshot Sampler::take_snapshot(JNIEnv* jni) {
   callflow::Snapshot snapshot;
   snapshot.calibrated = false;
-  snapshot.metrics = {{"SAMPLES", "samples"}};
+  if (occurrences_)
+    snapshot.metrics = occurrences_->metrics();
+  else
+    snapshot.metrics = {{"SAMPLES", "samples"}};
   snapshot.bounds.resize(snapshot.metrics.size());
   callflow::Sampling& sampling = snapshot.sampling.emplace();
   sampling.source = description();
@@ -35,7 +39,7 @@ callflow::Snapshot Sampler::take_snapshot(JNIEnv* jni) {
   snapshot.threads = trees_.copy(names);
   snapshot.losses.samples = lost_;
   snapshot.losses.nodes = trees_.cut();
-  if (async_) snapshot.losses.threads = AsyncStacks::get().timers().refused();
+  if (way_ == Way::async) snapshot.losses.threads = AsyncStacks::get().timers().refused();
   sampling.walked = walked_;
   for (const auto& [outcome, samples] : unwalked_)
     sampling.unwalked.emplace_back(AsyncStacks::reason(outcome), samples);

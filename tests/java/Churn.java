@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Starts and ends threads, loads and unloads classes, recurses, throws and collects garbage all the time, for tests of
-// call-stack sampling. Arguments: milliseconds, and how it ends: return, exit or halt, the last two while threads run.
+// call-stack sampling. Arguments: how many threads are started, and how it ends: return, exit or halt, the last two while
+// threads run.
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.concurrent.atomic.AtomicInteger;
 
 public final class Churn implements Runnable {
     static volatile long sink;
     static volatile boolean ended;
+    static final AtomicInteger started = new AtomicInteger();
 
     /** Defines this class anew. */
     private static final class Loader extends ClassLoader {
@@ -50,6 +53,7 @@ public final class Churn implements Runnable {
             Runnable copy = (Runnable) new Loader(code).define().getConstructor().newInstance();
             Thread thread = new Thread(copy, "short-lived");
             thread.start();
+            started.incrementAndGet();
             copy.run();
             thread.join();
         }
@@ -71,8 +75,7 @@ public final class Churn implements Runnable {
             thread.setDaemon(true);
             thread.start();
         }
-        long end = System.nanoTime() + Long.parseLong(args[0]) * 1_000_000;
-        while (System.nanoTime() < end) {
+        while (started.get() < Integer.parseInt(args[0])) {
             System.gc();
             Thread.sleep(20);
         }

@@ -83,6 +83,34 @@ TEST(Options, SamplingHasARateAndContradictsProbes) {
   EXPECT_THAT(parse("scs_rate=0").errors, ElementsAre(HasSubstr("a number from 1 to 1000")));
 }
 
+TEST(Options, SamplingByEventsHasThresholds) {
+  const auto sampling = [](std::string_view text) { return good(text).sampling; };
+  EXPECT_EQ(sampling("scs").event, SampleEvent::time);
+  const auto waits = sampling("scs=monitor_wait=20+");
+  EXPECT_EQ(waits.event, SampleEvent::monitor_wait);
+  EXPECT_EQ(waits.every, 20U);
+  EXPECT_TRUE(waits.with_class);
+  const auto allocations = sampling("SCS=ALLOCATIONS=3:4096");
+  EXPECT_TRUE(allocations.is_allocation() && !allocations.with_class);
+  EXPECT_EQ(allocations.every, 3U);
+  EXPECT_EQ(allocations.every_bytes, 4096U);
+  EXPECT_EQ(sampling("scs=class_load").every, 1U);
+  EXPECT_FALSE(good("scs=class_load,noscs").records());
+  EXPECT_THAT(parse("scs=allocations=3").errors, ElementsAre(HasSubstr("needs two numbers")));
+  for (const char* wrong : {"scs=monitor_wait=", "scs=monitor_wait=0", "scs=class_load=1:2",
+                            "scs=allocations=1:2:3", "scs=allocations=:", "scs=allocated_bytes=-1"})
+    EXPECT_THAT(parse(wrong).errors, testing::SizeIs(1)) << wrong;
+}
+
+TEST(Options, ObjectInfoIsAMetricOfCalls) {
+  EXPECT_TRUE(good("calltree,objectinfo").object_info);
+  EXPECT_TRUE(good("callflow,objectinfo").object_info);
+  EXPECT_FALSE(good("calltree,objectinfo,noobjectinfo").object_info);
+  EXPECT_THAT(parse("objectinfo").errors, ElementsAre(HasSubstr("needs CALLTREE")));
+  EXPECT_THAT(parse("calltree,objectinfo,metrics=cpi").errors,
+              ElementsAre(HasSubstr("cannot be used with METRICS")));
+}
+
 TEST(Options, TheLastOptionWinsAcrossTexts) {
   const auto parsed = parse_options({"logpath=/a,tprof", "LOGPATH=/b,NOTHREADINFO"}, no_config);
   EXPECT_THAT(parsed.errors, IsEmpty());
