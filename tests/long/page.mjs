@@ -27,10 +27,9 @@ try {
   assert.deepEqual(processes, expected.map(commas).slice(0, processes.length));
   await level('process');
   await level('symbol');
-  // Code without a symbol has one row in the report and can have two here, the kernel's and the programs'.
-  const named = rowsOf('Module_Symbol').flatMap(({ children }) => children.filter(({ name }) => !name.startsWith('NoSymbol')));
-  const hottest = commas(Math.max(...named.map(({ ticks }) => ticks)));
-  assert.ok((await rows()).some(([ticks]) => ticks === hottest), hottest);
+  const recurse = rowsOf('Module_Symbol').flatMap(({ children }) => children).find(({ name }) => name === 'recurse');
+  const shown = (await rows()).find((row) => row.includes('recurse'));
+  assert.equal(shown?.[0], commas(recurse.ticks), String(await rows()));
 
   // Lines are a level, too, with their text; a line opens into its instructions.
   await level('symbol');
@@ -43,6 +42,14 @@ try {
   await level('symbol');
   await level('line');
   await level('instruction');
+
+  // The stacks that are broken by program are those of the whole trace.
+  await browser.press('1');
+  const [, broken, cut] = /reach the start of their thread; (\d+) broken, (\d+) cut/.exec(await browser.evaluate("document.querySelector('.summary').textContent"));
+  const more = / ?([\d,]+) more are of/.exec(await text('.summary'))?.[1] ?? '0';
+  const counted = await browser.evaluate("[...document.querySelectorAll('table.stacks tbody tr')].flatMap((row) => [1, 2].map((place) => Number(row.children[place].textContent.replaceAll(',', '')))).reduce((sum, part) => sum + part, 0)");
+  assert.equal(counted + Number(more.replaceAll(',', '')), Number(broken) + Number(cut));
+  await browser.press('2');
 
   // A hostile name is text.
   await browser.press('/');

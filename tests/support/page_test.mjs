@@ -232,6 +232,29 @@ test('where lines are known by longer stretches of time, whole ones are selected
   assert.deepEqual(plain(page.codeSelection(trace, page.whole(trace))), { from: 0, to: 10, threads: null });
 });
 
+test('programs have the ticks whose stacks are broken or cut, in the selected time', () => {
+  const given = data();
+  given.names.push('[broken]', '[cut]_[k]'); // 9, 10
+  given.frames.symbol.push(9, 10);
+  given.frames.module.push(0, 0);
+  given.frames.kind.push(2, 2);
+  // 8 [broken], 9 work below it, 10 [cut]_[k] below that, 11 sys_read below that, of thread 0; 12 [cut]_[k], 13 sys_read, of thread 2
+  given.paths.above.push(0, 9, 10, 11, 0, 13);
+  given.paths.frame.push(4, 1, 5, 3, 5, 3);
+  given.paths.thread.push(0, 0, 0, 0, 2, 2);
+  given.ticks.sums.push(0, 1, 0, 1, 0, 1);
+  given.ticks.skip.push(2, 8, 8);
+  given.ticks.amount.push(10, 20, 7);
+  const trace = page.traceOf(given);
+  assert.deepEqual(plain(page.brokenStacks(trace, page.totals(trace, page.whole(trace))).map(({ program, ticks, broken, cut, module }) => [program, ticks, broken, cut, module])), [
+    ['app', 48, 30, 0, '/bin/app'],
+    ['</script><img src=x onerror=alert(1)>', 10, 0, 7, ''],
+  ]);
+  const part = page.brokenStacks(trace, page.totals(trace, { from: 0, to: 5, threads: null }));
+  assert.deepEqual(plain(part.map(({ ticks, broken, cut }) => [ticks, broken, cut])), [[22, 10, 0]]);
+  assert.equal(page.brokenStacks(page.traceOf(data()), page.totals(page.traceOf(data()), page.whole(trace))).length, 0);
+});
+
 // The other trace: app (name 1) main 40 ticks in itself, main>work 50, main>gone 10; another process (name 8) sys_read 100.
 function withBase() {
   const given = data();

@@ -9,6 +9,7 @@ export { boxesOf, changeOf, FlameMaker, foundTicks } from './flame';
 export { count, duration, percent, roundStep, seconds } from './format';
 export { cpuLanes, mean, orderLanes, threadLanes } from './lanes';
 export { makeRows, sortRows, visibleRows } from './rows';
+export { brokenStacks } from './stacks';
 export { shown, traceOf } from './trace';
 export { codeSelection, subjectThreads, sumOf, totals, whole } from './totals';
 

@@ -3,10 +3,12 @@
 import { element } from './dom';
 import { count, duration, percent } from './format';
 import { makeRows, sortRows } from './rows';
+import { brokenStacks } from './stacks';
 import type { State } from './state';
 import { moduleText, type Fact } from './trace';
 
 const shownFunctions = 12;
+const shownPrograms = 12;
 
 // Leads of sentences on what is missing in the trace or wrong with it.
 const warning = /^(Cannot see|Lost|Missed|Damaged|Throttled|Selects nothing|Broken|Cut|Unreadable|Without)/;
@@ -14,6 +16,7 @@ const warning = /^(Cannot see|Lost|Missed|Damaged|Throttled|Selects nothing|Brok
 export class SummaryView {
   readonly box = element('section', { class: 'summary', 'aria-label': 'Summary' });
   private readonly functions = element('div');
+  private readonly stacks = element('div');
 
   constructor(private readonly state: State) {
     const { trace } = state;
@@ -35,7 +38,8 @@ export class SummaryView {
           ];
     if (trace.code && trace.code.leftOutTicks > 0)
       leftOut.push({ lead: 'Lines left out', text: `Functions with together ${count(trace.code.leftOutTicks)} ticks have no lines and instructions here.` });
-    this.box.append(this.list([{ lead: 'Losses', text: trace.lost }, ...lacks, ...leftOut]));
+    const losses = this.list([{ lead: 'Losses', text: trace.lost }, ...lacks, ...leftOut]);
+    this.box.append(losses, this.stacks);
     const { sources } = trace.code ?? { sources: [] };
     if (sources.length)
       this.box.append(
@@ -52,9 +56,31 @@ export class SummaryView {
     return list;
   }
 
+  // Of the selected time and threads.
+  private renderStacks(): void {
+    this.stacks.replaceChildren();
+    if (!this.state.trace.hasStacks) return;
+    const programs = brokenStacks(this.state.trace, this.state.totals());
+    this.stacks.append(element('h2', {}, 'Whose stacks are broken'));
+    if (programs.length === 0) {
+      this.stacks.append(element('p', {}, 'No stack of these ticks is broken or cut.'));
+      return;
+    }
+    const cells = (tag: 'td' | 'th', texts: string[], module: string) =>
+      element('tr', {}, ...texts.map((text, place) => element(tag, place === 4 ? {} : { class: 'number' }, element('bdi', {}, text))), element(tag, { class: 'module' }, module));
+    const body = element('tbody');
+    for (const { program, ticks, broken, cut, module } of programs.slice(0, shownPrograms))
+      body.append(cells('td', [`${percent(ticks - broken - cut, ticks)} %`, count(broken), count(cut), count(ticks), program], shortModule(module)));
+    this.stacks.append(element('table', { class: 'stacks' }, element('thead', {}, cells('th', ['Not broken or cut', 'Broken', 'Cut', 'Ticks', 'Program'], 'Most end in')), body));
+    const rest = programs.slice(shownPrograms);
+    if (rest.length)
+      this.stacks.append(element('p', { class: 'muted' }, `${count(rest.reduce((sum, { broken, cut }) => sum + broken + cut, 0))} more are of ${count(rest.length)} other programs.`));
+  }
+
   render(): void {
     const { trace } = this.state;
     const sums = this.state.totals();
+    this.renderStacks();
     this.functions.replaceChildren(element('h2', {}, 'Hottest functions'));
     if (sums.total === 0) {
       this.functions.append(element('p', { class: 'empty' }, emptyText(this.state)));
