@@ -6,8 +6,20 @@ namespace post {
 
 void CodeByTime::add(const pi::TprofTick& tick, uint32_t cpu, uint64_t time, uint32_t thread,
                      FrameId frame) {
-  const Micro::Spot spot = micro_.find(tick, cpu, time);
-  if (!spot.function || spot.offset > UINT32_MAX) return;
+  const uint32_t version = *processes_.at(tick.pid, time).maps_version;
+  const uint64_t hash = (tick.address ^ uint64_t{version} << 40 ^ uint64_t{thread} << 20 ^ frame) *
+                        0x9e3779b97f4a7c15ull;
+  Recent& recent = recent_[hash >> 32 & (recent_.size() - 1)];
+  if (recent.maps_version != version || recent.address != tick.address || recent.thread != thread ||
+      recent.frame != frame) {
+    const Micro::Spot spot = micro_.find(tick, cpu, time);
+    if (!spot.function || spot.offset > UINT32_MAX) return;
+    recent = {tick.address, version, thread, frame, spot_of(spot, thread, frame)};
+  }
+  sums.add(time, recent.spot, 1);
+}
+
+uint32_t CodeByTime::spot_of(const Micro::Spot& spot, uint32_t thread, FrameId frame) {
   const auto number =
       numbers_.try_emplace(spot.function, static_cast<uint32_t>(numbers_.size())).first->second;
   const auto offset = static_cast<uint32_t>(spot.offset);
@@ -19,7 +31,7 @@ void CodeByTime::add(const pi::TprofTick& tick, uint32_t cpu, uint64_t time, uin
     spots_.push_back({thread, frame, spot.function, offset});
     spot_at_[place] = static_cast<uint32_t>(spots_.size());
   }
-  sums.add(time, spot_at_[place] - 1, 1);
+  return spot_at_[place] - 1;
 }
 
 }  // namespace post

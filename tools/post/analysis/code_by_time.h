@@ -16,10 +16,12 @@ namespace post {
 
 class CodeByTime {
  public:
-  // All three must outlive this.
+  // All three must outlive this. cache_entries: a power of two.
   CodeByTime(Processes& processes, Symbolizer& symbolizer, StringTable& names,
              Resolver::Options options, size_t cache_entries)
-      : micro_(processes, symbolizer, names, {{}, false, options, cache_entries}) {}
+      : processes_(processes),
+        micro_(processes, symbolizer, names, {{}, false, options, cache_entries}),
+        recent_(8 * cache_entries) {}
 
   // thread: its place in the call tree; frame: the function as the tree has it, which can be
   // inlined into the one to which the code belongs.
@@ -40,7 +42,20 @@ class CodeByTime {
   TimeSums sums{{.sums = 1 << 19}};
 
  private:
+  // The number of a spot that was looked up before.
+  struct Recent {
+    uint64_t address = 0;
+    uint32_t maps_version = 0;  // 0: none
+    uint32_t thread = 0;
+    FrameId frame = 0;
+    uint32_t spot = 0;
+  };
+
+  uint32_t spot_of(const Micro::Spot& spot, uint32_t thread, FrameId frame);
+
+  Processes& processes_;
   Micro micro_;
+  std::vector<Recent> recent_;  // a cache, larger than those of functions: addresses of each thread
   std::unordered_map<const Micro::Function*, uint32_t> numbers_;
   PathTree tree_;                  // thread, frame, function, offset
   std::vector<uint32_t> spot_at_;  // by place in the tree: 1 more than the number
