@@ -12,14 +12,14 @@ setup_file() {
     cp -r "$SOURCE_DIR/tests/long/export" readers
     (cd readers && npm ci --ignore-scripts --no-audit --no-fund)
     gcc -O1 -g -fno-omit-frame-pointer -o plain "$SOURCE_DIR/tests/progs/calls.c"
-    objcopy --redefine-sym alpha=$'"al;p,\'h\001a\xff' plain calls
+    objcopy --redefine-sym alpha=$'"al;p,\'h\001a\xff' plain exported
     swtrace init -s 16 --source perf
     swtrace enable tprof
     swtrace enable dispatch
     swtrace setrate 1000
     swtrace stacks both
     swtrace on
-    ./calls 2 >/dev/null
+    ./exported 2 >/dev/null
     swtrace off
     swtrace get
     swtrace free
@@ -29,9 +29,9 @@ setup() { cd "$BATS_FILE_TMPDIR" || return; }
 
 query() { node readers/query.mjs "$@"; }
 
-# What every export must contain: the ticks of each named function of the program.
+# The program has a name of its own: other tests may run at the same time. What every export must contain: the ticks of each named function of the program.
 truth() {
-    jq -r '.reports[] | select(.title == "Module_Symbol") | .rows[] | select(.name | endswith("/calls")) | .children[]
+    jq -r '.reports[] | select(.title == "Module_Symbol") | .rows[] | select(.name | endswith("/exported")) | .children[]
         | select(.name != "NoSymbols") | "\(.name) \(.ticks)"' tprof.json | sort
 }
 
@@ -39,7 +39,7 @@ truth() {
     post --export parquet --clip 0 --json -offcpu
     [ "$(query "SELECT sum(count)::BIGINT FROM 'tprof.parquet' WHERE kind = 'tick'")" -eq "$(jq .ticks tprof.json)" ]
     [ "$(truth | wc -l)" -ge 4 ]
-    query "SELECT function, sum(count)::BIGINT FROM 'tprof.parquet' WHERE kind = 'tick' AND module LIKE '%/calls'
+    query "SELECT function, sum(count)::BIGINT FROM 'tprof.parquet' WHERE kind = 'tick' AND module LIKE '%/exported'
         AND function IS NOT NULL GROUP BY function" | sort | diff - <(truth)
     # Time with and without a processor.
     for state in running runnable blocked; do
@@ -63,8 +63,8 @@ truth() {
         AND s.function IS NOT DISTINCT FROM r.function AND s.module IS NOT DISTINCT FROM r.module)")" -eq 0 ]
     # Ticks below beta, called by main: once by SQL, once by the folded stacks.
     query "SELECT sum(count)::BIGINT FROM 'tprof.parquet' WHERE kind = 'tick' AND (trace, stack) IN
-        (SELECT (trace, stack) FROM 'tprof.stacks.parquet' WHERE function = 'beta' AND module LIKE '%/calls')" >sql
-    sed -nE 's/^calls_[0-9a-f]*;(.*;)?beta(;.*)? ([0-9]+)$/\3/p' tprof.folded | awk '{ sum += $1 } END { print sum }' | diff sql -
+        (SELECT (trace, stack) FROM 'tprof.stacks.parquet' WHERE function = 'beta' AND module LIKE '%/exported')" >sql
+    sed -nE 's/^exported_[0-9a-f]*;(.*;)?beta(;.*)? ([0-9]+)$/\3/p' tprof.folded | awk '{ sum += $1 } END { print sum }' | diff sql -
 }
 
 @test "single records: each has its time and CPU, and ticks their source line" {
@@ -82,4 +82,27 @@ truth() {
     run -3 post -r damaged.nrm2 --export parquet --json --clip 0
     [ "$(query "SELECT sum(count)::BIGINT FROM 'tprof.parquet' WHERE kind = 'tick'")" -eq "$(jq .ticks tprof.json)" ]
     query "SELECT decode(value) FROM parquet_kv_metadata('tprof.parquet') WHERE decode(key) = 'pitrace.damaged'" | grep -x true
+}
+
+# own_times FILE: the functions of the program as speedscope shows them, as "name ticks" for each with ticks of its own.
+own_times() {
+    node readers/speedscope.mjs "$SOURCE_DIR/tests/support/browser.mjs" readers/node_modules/speedscope/dist/release/index.html "$1" >shown
+    awk -F '\t' -v tick="$(jq .trace.tick_ns tprof.json)" '{
+        split($2, own, " ")
+        number = own[1] + 0
+        unit = own[1] ~ /ms$/ ? 1e6 : own[1] ~ /µs$/ ? 1e3 : own[1] ~ /s$/ ? 1e9 : 0
+        # Two decimals are shown.
+        ticks = unit ? int(number * unit / tick + 0.5) : number
+        print $3, ticks }' shown | sort
+}
+
+@test "speedscope's own importer shows the ticks of each function: speedscope, pprof" {
+    command -v chromium >/dev/null || skip "needs chromium (scripts/install-deps long)"
+    post --export speedscope --export pprof --process exported --json --clip 0
+    for file in tprof.speedscope.json tprof.pb.gz; do
+        own_times "$file" >own
+        # Names are those of the folded form.
+        truth | sed 's/;/\\x3b/g' | sort >expected
+        [ "$(comm -12 expected own | wc -l)" -eq "$(wc -l <expected)" ] || { diff expected own; false; }
+    done
 }

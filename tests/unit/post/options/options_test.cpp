@@ -84,6 +84,17 @@ TEST(Options, ThePageHasASubjectAndALength) {
   EXPECT_EQ(page.report.page_rows, 0u);
 }
 
+TEST(Options, ABucketIsOfParquetAndInSeconds) {
+  EXPECT_EQ(good({"--export", "parquet"}).bucket_ns, 1'000'000'000u);
+  EXPECT_EQ(good({"--export", "parquet", "--bucket", "0"}).bucket_ns, 0u);
+  EXPECT_EQ(good({"--export", "parquet", "--bucket", "0.5"}).bucket_ns, 500'000'000u);
+  EXPECT_EQ(good({"--export", "parquet", "--bucket", "86400"}).bucket_ns, 86'400'000'000'000u);
+  for (const char* wrong : {"", "x", "1s", "-1", "nan", "inf", "86401", "0.0000001"})
+    EXPECT_EQ(status_of({"--export", "parquet", "--bucket", wrong}), 255) << wrong;
+  EXPECT_EQ(status_of({"--bucket", "1"}), 255);
+  EXPECT_EQ(status_of({"--export", "pprof", "--bucket", "1"}), 255);
+}
+
 TEST(Options, JitCodeAndPerInstructionOptions) {
   const Options plain = good({});
   EXPECT_FALSE(plain.micro || plain.symbols.code || plain.symbols.inlined);
