@@ -19,6 +19,7 @@
 
 #include "engine.h"
 #include "hooks.h"
+#include "joined.h"
 #include "session.h"
 
 namespace pi::hookit {
@@ -38,7 +39,7 @@ void write_in_copy() {
   static std::atomic_flag done;
   Session* session = Session::get();
   // A child of vfork() has its parent's memory.
-  if (!session || !session->is_of_this_process() || done.test_and_set()) return;
+  if (!session || is_joined() || !session->is_of_this_process() || done.test_and_set()) return;
   const pid_t copy = ::_Fork();
   if (copy == 0) {
     ::signal(SIGALRM, SIG_DFL);

@@ -11,6 +11,7 @@
 #include "endings.h"
 #include "engine.h"
 #include "hooks.h"
+#include "joined.h"
 #include "patch/events.h"
 #include "patch/patcher.h"
 #include "session.h"
@@ -64,6 +65,7 @@ bool begin_process() {
     use_profiler(library);
     return false;
   }
+  if (join_jprof()) return false;
   auto parsed = parse_options(profiler_options());
   for (const auto& error : parsed.errors) say("JPROFOPTS: " + error);
   if (!parsed.errors.empty()) {
@@ -90,6 +92,10 @@ bool begin_process() {
 
 template <int (Session::*Function)()>
 int call_session() {
+  if (is_joined()) {
+    say("JProf records the calls of this process, and starts and stops by its own commands");
+    return -1;
+  }
   Session* session = Session::get();
   return session ? (session->*Function)() : -1;
 }

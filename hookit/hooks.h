@@ -5,17 +5,20 @@
 
 #include <atomic>
 
+#include "c_hooks.h"
 #include "engine.h"
 
 namespace pi::hookit {
 
-// Parameters as in struct hookit_profiler.
-using Hook = void (*)(void* function, void* stack, void* pc);
+using Hook = pi::callflow::CHook;
 
-// The same for functions that are patched. The enter hook's pc is the function, or null: the
-// function's caller ended with a jump to it.
+// Those of functions that are patched.
 extern std::atomic<Hook> patched_enter_hook;
 extern std::atomic<Hook> patched_leave_hook;
+
+// The compiler's hooks of this library: other libraries may have functions of the same names.
+extern "C" [[gnu::visibility("hidden")]] void hookit_on_enter(void* function, void* call_site);
+extern "C" [[gnu::visibility("hidden")]] void hookit_on_exit(void* function, void* call_site);
 
 // The calling thread's pointer for the engine.
 pi::callflow::ThreadTree*& this_thread();

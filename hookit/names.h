@@ -5,27 +5,43 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 struct a2n_context;
 
 namespace pi::hookit {
 
+// Not thread-safe.
 class Names {
  public:
-  // Reads the mappings that the process has now.
+  // Sees the libraries that are loaded now.
   Names();
   ~Names();
   Names(const Names&) = delete;
   Names& operator=(const Names&) = delete;
 
-  // Demangled; "0xADDRESS" if there is no symbol, with the module's name if that is known.
+  // The libraries that are loaded now can be named from now on, even after they are unloaded.
+  void see_libraries();
+
+  // Demangled; "0xADDRESS" if there is no symbol, with the module's name if that is known. If
+  // several libraries were at that address one after the other: "A or B".
   std::string of(uint64_t function) const;
 
  private:
-  void add_modules();
+  struct Mapping {
+    uint64_t from, to, offset, inode;
+    std::string path;
+    uint64_t seen;  // a number for the libraries that were seen at once: liba2n's time
+    bool is_same(const Mapping& other) const;
+  };
+
+  void add(Mapping mapping);
+  std::string at_time(uint64_t function, uint64_t time) const;
 
   a2n_context* context_;
   uint32_t pid_;
+  uint64_t time_ = 0;
+  std::vector<Mapping> mappings_;
 };
 
 }  // namespace pi::hookit

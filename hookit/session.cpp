@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include <pi/printable.h>
@@ -21,6 +22,7 @@
 #include "patch/events.h"
 #include "patch/patcher.h"
 #include "report.h"
+#include "slots.h"
 #include "trainer.h"
 
 namespace pi::hookit {
@@ -68,6 +70,16 @@ void say(std::string_view text) {
   jprof::print("hookit: " + printable(text) + ".\n");
 }
 
+std::string unprepared_functions(size_t count) {
+  return std::to_string(count) +
+         " functions of libraries that were loaded while other threads ran are not patched; "
+         "hookit(7) explains how to compile them";
+}
+
+std::string calls_are_lost(uint64_t count) {
+  return std::to_string(count) + " calls are not recorded: no memory for their return addresses";
+}
+
 Session* Session::get() {
   return session;
 }
@@ -99,6 +111,7 @@ Status Session::begin() {
   callflow::stop();
   recording_ = false;
   use_engine();
+  connect_hooks();
   const bool patches = prepare_functions();
   hookit_saves_vectors = !is_simple(meter_.meter.kind) || options_.events;
   if (!meter_.meter.metrics.empty()) train(patches);
@@ -151,10 +164,7 @@ Status Session::patch() {
   if (options_.verbose)
     say(std::to_string(patched->functions) + " functions are patched; " +
         std::to_string(patched->unusable) + " have too few NOPs or no unwinding information");
-  if (patched->unprepared)
-    say(std::to_string(patched->unprepared) +
-        " functions of libraries that were loaded while other threads ran are not patched; "
-        "hookit(7) explains how to compile them");
+  if (patched->unprepared) say(unprepared_functions(patched->unprepared));
   return {};
 }
 
@@ -186,9 +196,20 @@ int Session::stop() {
   recording_ = false;
   // Hooks that cannot be switched off do nothing.
   if (const auto off = unpatch_functions(); !off) say(off.error().message);
-  if (const uint64_t lost = calls_without_cell())
-    say(std::to_string(lost) + " calls are not recorded: no memory for their return addresses");
+  if (const uint64_t lost = calls_without_cell()) say(calls_are_lost(lost));
   return report(write());
+}
+
+void Session::hand_over() {
+  const std::lock_guard lock(lock_);
+  if (!recording_) return;
+  const callflow::Ignored ignored(this_thread());
+  callflow::stop();
+  recording_ = false;
+  if (const auto off = unpatch_functions(); !off) say(off.error().message);
+  const auto threads = callflow::take_snapshot(calibration_).threads;
+  if (std::any_of(threads.begin(), threads.end(), [](const auto& t) { return t.events > 0; }))
+    report(write());
 }
 
 int Session::flush() {

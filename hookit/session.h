@@ -3,6 +3,8 @@
 #ifndef PI_HOOKIT_SESSION_H
 #define PI_HOOKIT_SESSION_H
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,6 +23,10 @@ namespace pi::hookit {
 
 // One line on stderr.
 void say(std::string_view text);
+
+// What say() reports on functions that cannot be patched, and on calls that are not recorded.
+std::string unprepared_functions(size_t count);
+std::string calls_are_lost(uint64_t count);
 
 class Session {
  public:
@@ -42,6 +48,9 @@ class Session {
   // In a copy of the process that _exit() or a fatal signal's handler has made: the same, without
   // the lock, which any thread may have held.
   void end_in_copy();
+
+  // JProf records from now on. What was recorded until now is written, if that is anything.
+  void hand_over();
 
   // Around fork(): no other thread changes the session meanwhile.
   void before_fork() { lock_.lock(); }

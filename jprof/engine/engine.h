@@ -80,8 +80,9 @@ struct Settings {
   bool (*select_thread)() = nullptr;
 
   // The methods that the calling thread has entered before its first event, outermost first: writes
-  // at most frames.size() of them and returns how many. Called as select_thread. Null: unknown.
-  size_t (*initial_frames)(std::span<uint64_t> frames) = nullptr;
+  // at most frames.size() of them and returns how many. type: that of the event's method. Called as
+  // select_thread. Null: unknown.
+  size_t (*initial_frames)(std::span<uint64_t> frames, Type type) = nullptr;
 
   // A descriptor of an empty file, opened with O_APPEND, to which threads append their events for
   // log_gen() (event_log.h); the caller's, open until stop() has returned. -1: none.

@@ -23,12 +23,13 @@ bool is_ready(const ThreadTree* tree) {
 // The early read. After this, events of signal handlers do not touch the tree. Null: the event is
 // not recorded.
 template <class Read>
-[[gnu::always_inline]] inline ThreadTree* begin_event(ThreadTree*& mine, Reading& early) {
+[[gnu::always_inline]] inline ThreadTree* begin_event(ThreadTree*& mine, Reading& early,
+                                                      Type type) {
   early.failed = Read::read(early.value);
   const auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   ThreadTree* tree = mine;
   if (!is_ready(tree)) [[unlikely]] {
-    tree = prepare(mine, frame, Read::kind);
+    tree = prepare(mine, frame, Read::kind, type);
     if (!tree) return nullptr;
   }
   tree->inside.store(frame, relaxed);
@@ -47,7 +48,7 @@ template <class Read>
 template <class Read>
 void enter_event(ThreadTree*& mine, uint64_t method, Type type, Place place) {
   Reading early;
-  ThreadTree* tree = begin_event<Read>(mine, early);
+  ThreadTree* tree = begin_event<Read>(mine, early, type);
   if (!tree) return;
   tree->mine->enter(early, tree->late, method, type, place);
   end_event<Read>(*tree);
@@ -56,7 +57,7 @@ void enter_event(ThreadTree*& mine, uint64_t method, Type type, Place place) {
 template <class Read>
 void leave_event(ThreadTree*& mine, uint64_t method, Type type, Transition how, Place place) {
   Reading early;
-  ThreadTree* tree = begin_event<Read>(mine, early);
+  ThreadTree* tree = begin_event<Read>(mine, early, type);
   if (!tree) return;
   tree->mine->leave(early, tree->late, method, type, how, place);
   end_event<Read>(*tree);

@@ -223,6 +223,34 @@ Snapshot take_snapshot(const Calibration& calibration) {
   return snapshot;
 }
 
+// Under the lock no epoch begins, so that the thread's tree of the training needs no other
+// recording.
+Minima train_beside(ThreadTree*& mine, void (*work)(), const Minima& stored) {
+  const std::lock_guard lock(state.control);
+  if (!is_recording()) return stored;
+  const Session& session = *state.session.load(relaxed);
+  const auto begin_thread = session.settings.meter.begin_thread;
+  Recording::Shape shape = session.shape;
+  shape.event_log = -1;
+  ThreadTree tree;
+  tree.epoch = state.epoch.load(relaxed);
+  tree.mine = Recording::create(shape, session.number, tree.epoch, tree.tid);
+  if (!tree.mine) return stored;
+  if (begin_thread) tree.mine->slot = begin_thread();
+  ThreadTree* const before = mine;
+  mine = &tree;
+  work();
+  mine = before;
+  Snapshot snapshot;
+  snapshot.metrics = session.settings.meter.metrics;
+  Calibration calibration;
+  calibration.stored = stored;
+  snapshot.sequences = calibrate(observe({{&tree, tree.mine, nullptr, nullptr}}, shape.metrics),
+                                 snapshot.metrics, calibration);
+  tree.mine->destroy();
+  return observed_minima(snapshot, stored);
+}
+
 Minima observed_minima(const Snapshot& snapshot, const Minima& stored, bool learns) {
   Minima minima = stored;
   for (const auto& s : snapshot.sequences) {

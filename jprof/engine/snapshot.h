@@ -26,6 +26,8 @@
 
 namespace pi::callflow {
 
+struct ThreadTree;
+
 constexpr size_t no_parent = SIZE_MAX;
 
 struct CallNode {
@@ -127,6 +129,12 @@ struct Calibration {
 // handler; threads that run meanwhile continue, and for each of them the last event may be counted
 // in part.
 Snapshot take_snapshot(const Calibration& calibration);
+
+// Measures what the calling thread's events in work() take, with the meter of the recording, which
+// does not contain them. Returns their minima, with the stored ones. mine: as in enter(). From any
+// thread, but not from a signal handler; work() must not start or stop recordings. Without a
+// recording: the stored ones.
+Minima train_beside(ThreadTree*& mine, void (*work)(), const Minima& stored);
 
 // The minima of the snapshot's recording, with the stored ones: to be stored. Without learning
 // (Calibration::learns) only those of the stored sequences.

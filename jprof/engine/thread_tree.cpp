@@ -40,7 +40,8 @@ void add_to_list(std::atomic<Object*>& list, Object* object, Object* Object::*ne
 
 // The frames that a new recording begins with: those of the recording before, after reset(), else
 // what the caller knows.
-void begin_frames(Recording& recording, const Recording* before, const Session& session) {
+void begin_frames(Recording& recording, const Recording* before, const Session& session,
+                  Type type) {
   if (before && before->session == recording.session) {
     for (size_t i = 1; i < before->frame_count(); ++i) {
       const Frame& frame = before->frames()[i];
@@ -48,13 +49,13 @@ void begin_frames(Recording& recording, const Recording* before, const Session& 
     }
   } else if (session.settings.initial_frames) {
     std::array<uint64_t, 1024> methods;
-    const size_t count = session.settings.initial_frames(methods);
+    const size_t count = session.settings.initial_frames(methods, type);
     for (size_t i = 0; i < count; ++i) recording.enter_before(methods[i], Type::other, {});
   }
 }
 
 // Replaces the recording of an earlier epoch. Events of the thread are ignored meanwhile.
-[[gnu::noinline]] void renew(ThreadTree& tree, const Session& session, uint64_t epoch) {
+[[gnu::noinline]] void renew(ThreadTree& tree, const Session& session, uint64_t epoch, Type type) {
   const VectorRegisters kept;
   Recording* before = tree.mine;
   const bool same_session = before && before->session == session.number;  // after reset()
@@ -70,7 +71,7 @@ void begin_frames(Recording& recording, const Recording* before, const Session& 
       recording->slot = before->slot;
     else if (begin_thread)
       recording->slot = begin_thread();
-    begin_frames(*recording, before, session);
+    begin_frames(*recording, before, session, type);
   }
   tree.mine = recording;
   tree.recording.store(recording, std::memory_order_release);
@@ -87,7 +88,7 @@ bool was_abandoned(uintptr_t inside, uintptr_t frame) {
 
 }  // namespace
 
-ThreadTree* prepare(ThreadTree*& mine, uintptr_t frame, MeterKind kind) {
+ThreadTree* prepare(ThreadTree*& mine, uintptr_t frame, MeterKind kind, Type type) {
   ThreadTree* tree = mine;
   if (tree == &ignored_thread) return nullptr;
   // The epoch first: a session that is newer than its epoch is replaced at the next event, while
@@ -117,7 +118,7 @@ ThreadTree* prepare(ThreadTree*& mine, uintptr_t frame, MeterKind kind) {
   }
   if (tree->epoch != epoch) {
     mine = &ignored_thread;
-    renew(*tree, *session, epoch);
+    renew(*tree, *session, epoch, type);
     mine = tree;
     tree->inside.store(tree->mine ? 0 : not_recorded, relaxed);
   }

@@ -32,8 +32,9 @@ constexpr uintptr_t not_recorded = 1;
 extern ThreadTree ignored_thread;
 
 // Makes the calling thread's tree ready for an event of a meter's kind: creates it, and a recording
-// after start() and reset(). frame: the event's frame address. Null: the event is not recorded.
-ThreadTree* prepare(ThreadTree*& mine, uintptr_t frame, MeterKind kind);
+// after start() and reset(). frame: the event's frame address; type: of its method. Null: the event
+// is not recorded.
+ThreadTree* prepare(ThreadTree*& mine, uintptr_t frame, MeterKind kind, Type type);
 
 }  // namespace pi::callflow
 

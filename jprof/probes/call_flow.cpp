@@ -30,6 +30,15 @@
 #include "return_codes.h"
 #include "thread_ids.h"
 
+[[gnu::destructor]] static void at_exit() {
+  pi::jprof::CallFlow::get().on_exit();
+}
+
+extern "C" [[gnu::visibility("default")]] bool pitrace_call_flow_1(
+    const pi::callflow::JoinedHooks* hooks) {
+  return pi::jprof::CallFlow::get().join(*hooks);
+}
+
 namespace pi::jprof {
 namespace {
 
@@ -66,8 +75,9 @@ Status CallFlow::start(JavaVM* vm, const Options& options) {
                  "this JProf was built without ASM, which the probes of CALLTREE need: install "
                  "libasm-java and build it again (scripts/install-deps java)"};
   if (const auto chosen = choose_metrics(); !chosen) return chosen;
-  if (const auto opened = logs_.open(options); !opened) return opened;
-  return make_environment();
+  if (const auto made = make_environment(); !made) return made;
+  join_c_functions();
+  return logs_.open(options);
 }
 
 Status CallFlow::choose_metrics() {
@@ -84,6 +94,16 @@ Status CallFlow::choose_metrics() {
   return {};
 }
 
+// Before the logs are opened: hookit may have to write its own.
+void CallFlow::join_c_functions() {
+  const auto kind = settings_.meter.kind;
+  const bool simple = kind == callflow::MeterKind::none || kind == callflow::MeterKind::raw_cycles;
+  c_functions_.set(!simple || options_.call_trace,
+                   options_.calibrate && !settings_.meter.metrics.empty());
+  joins_ = true;
+  c_functions_.find_hooks(pitrace_call_flow_1);
+}
+
 bool CallFlow::enable(jvmtiEvent event) {
   return jvmti_->SetEventNotificationMode(JVMTI_ENABLE, event, nullptr) == JVMTI_ERROR_NONE;
 }
@@ -94,6 +114,7 @@ Status CallFlow::make_environment() {
     return Error{no_events, "this JVM has no JVMTI of version 1.2 or later"};
   jvmti_ = static_cast<jvmtiEnv*>(environment);
   jvmtiCapabilities wanted{};
+  wanted.can_generate_native_method_bind_events = 1;
   if (options_.method_events)
     MethodEvents::add_capabilities(wanted);
   else
@@ -104,7 +125,8 @@ Status CallFlow::make_environment() {
                     jvmti_->SetEventCallbacks(&callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
                     (!options_.object_info || ObjectInfo::prepare(jvmti_)) &&
                     enable(JVMTI_EVENT_VM_INIT) && enable(JVMTI_EVENT_VM_DEATH) &&
-                    enable(JVMTI_EVENT_THREAD_END) && enable(JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+                    enable(JVMTI_EVENT_THREAD_END) && enable(JVMTI_EVENT_DYNAMIC_CODE_GENERATED) &&
+                    enable(JVMTI_EVENT_NATIVE_METHOD_BIND);
   mounts_ = able && virtual_threads_.prepare(jvmti_) &&
             virtual_threads_.enable(jvmti_, call_flow_mount, call_flow_unmount);
   if (able) return {};
@@ -182,9 +204,12 @@ Status CallFlow::prepare(JNIEnv* jni) {
   return {};
 }
 
-size_t CallFlow::initial_frames(std::span<uint64_t> numbers) {
+// Not at the event of a C function: it may be a signal handler, in which the JVM must not be
+// called.
+size_t CallFlow::initial_frames(std::span<uint64_t> ids, callflow::Type type) {
   size_t found = 0;
-  run([&] { found = get().initial_frames_.find(numbers); });
+  if (type == callflow::Type::c_function || type == callflow::Type::patched_function) return found;
+  run([&] { found = get().initial_frames_.find(ids); });
   return found;
 }
 
@@ -198,7 +223,9 @@ Status CallFlow::start_recording() {
   }
   auto started = callflow::start(settings_);
   has_counts_ = static_cast<bool>(started);
-  if (!started || !options_.object_info) return started;
+  if (!started) return started;
+  c_functions_.begin();
+  if (!options_.object_info) return started;
   if (!enable(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC))
     return Error{no_events, "this JVM does not report allocations"};
   ObjectInfo::begin(jvmti_);
@@ -206,6 +233,7 @@ Status CallFlow::start_recording() {
 }
 
 void CallFlow::end_recording() {
+  if (callflow::is_recording()) c_functions_.end();
   callflow::stop();
   if (options_.object_info)
     (void)jvmti_->SetEventNotificationMode(JVMTI_DISABLE, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC,
@@ -286,6 +314,35 @@ void CallFlow::on_mount() noexcept {
 
 void CallFlow::on_unmount() noexcept {
   end_virtual_thread();
+}
+
+// The first method of a library is called, or about to be: a JVM reports no loaded libraries.
+void CallFlow::on_native_bind() noexcept {
+  run([&] { c_functions_.see_libraries(); });
+}
+
+void CallFlow::on_exit() noexcept {
+  run([&] {
+    if (ended_) return;
+    {
+      const std::lock_guard lock(control_);
+      if (!has_counts_) return;
+    }
+    void* jni = nullptr;
+    if (vm_->GetEnv(&jni, JNI_VERSION_1_6) == JNI_OK ||
+        vm_->AttachCurrentThreadAsDaemon(&jni, nullptr) == JNI_OK)
+      on_vm_death(static_cast<JNIEnv*>(jni));
+  });
+}
+
+bool CallFlow::join(const callflow::JoinedHooks& hooks) noexcept {
+  if (!joins_) return false;
+  bool joined = false;
+  run([&] {
+    c_functions_.add(hooks);
+    joined = true;
+  });
+  return joined;
 }
 
 }  // namespace pi::jprof

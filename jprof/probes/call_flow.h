@@ -20,6 +20,7 @@
 #include <snapshot.h>
 
 #include "options.h"
+#include "probes/c_functions.h"
 #include "probes/call_logs.h"
 #include "probes/class_probes.h"
 #include "probes/command_server.h"
@@ -51,14 +52,21 @@ class CallFlow {
   void on_allocation(jlong bytes) noexcept;
   void on_mount() noexcept;
   void on_unmount() noexcept;
+  void on_native_bind() noexcept;
+  // The process ends by exit(), perhaps without the JVM's event: C code has called it.
+  void on_exit() noexcept;
+
+  // hookit is in this process, too. False: no calls are recorded.
+  bool join(const pi::callflow::JoinedHooks& hooks) noexcept;
 
  private:
   Status choose_metrics();
   Status make_environment();
+  void join_c_functions();
   Status prepare(JNIEnv* jni);
   Status start_recording();
   void end_recording();
-  static size_t initial_frames(std::span<uint64_t> numbers);
+  static size_t initial_frames(std::span<uint64_t> ids, pi::callflow::Type type);
   // The commands (call_flow_commands.cpp).
   Answer execute(JNIEnv* jni, const Command& command);
   Answer execute_locked(JNIEnv* jni, const Command& command);
@@ -81,6 +89,7 @@ class CallFlow {
                       const pi::callflow::ReportSettings& settings,
                       const pi::callflow::NameOf& name_of);
   void name_threads(JNIEnv* jni, pi::callflow::Snapshot& snapshot);
+  std::string name_of(uint64_t id) const;
   std::string heading();
   void report(const std::string& text) const;
 
@@ -90,6 +99,8 @@ class CallFlow {
   MethodList methods_;
   ClassProbes class_probes_;
   MethodEvents method_events_;
+  CFunctions c_functions_;
+  std::atomic<bool> joins_ = false;  // C functions may be recorded, too
   InitialFrames initial_frames_;
   VirtualThreads virtual_threads_;
   pi::callflow::Calibration calibration_;
@@ -105,9 +116,9 @@ class CallFlow {
   std::vector<pi::callflow::Column> columns_;
   std::string metrics_note_;  // what is measured otherwise than its name says
   UniqueFd event_file_;
-  bool prepared_ = false;    // probes exist, so calls can be recorded
-  bool has_counts_ = false;  // that are not written
-  bool ended_ = false;       // the JVM ends
+  bool prepared_ = false;            // probes exist, so calls can be recorded
+  bool has_counts_ = false;          // that are not written
+  std::atomic<bool> ended_ = false;  // the JVM ends
   CallLogs logs_;
   CommandServer server_;
 };

@@ -43,6 +43,10 @@ void JNICALL allocated(jvmtiEnv*, JNIEnv*, jthread, jobject, jclass, jlong bytes
   CallFlow::get().on_allocation(bytes);
 }
 
+void JNICALL native_method_bind(jvmtiEnv*, JNIEnv*, jthread, jmethodID, void*, void**) {
+  CallFlow::get().on_native_bind();
+}
+
 }  // namespace
 
 jvmtiEventCallbacks call_flow_callbacks() {
@@ -55,6 +59,7 @@ jvmtiEventCallbacks call_flow_callbacks() {
   callbacks.MethodEntry = method_entry;
   callbacks.MethodExit = method_exit;
   callbacks.SampledObjectAlloc = allocated;
+  callbacks.NativeMethodBind = native_method_bind;
   return callbacks;
 }
 

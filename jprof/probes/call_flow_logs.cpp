@@ -54,6 +54,10 @@ void CallFlow::name_threads(JNIEnv* jni, callflow::Snapshot& snapshot) {
   }
 }
 
+std::string CallFlow::name_of(uint64_t id) const {
+  return (id & java_bit) != 0 ? methods_.name(id) : c_functions_.name(id);
+}
+
 std::string CallFlow::heading() {
   std::string text =
       log_heading(jvm_name(jvmti_), options_.method_events ? ", events of the JVM" : "");
@@ -108,6 +112,8 @@ Status CallFlow::write_calls(const callflow::Snapshot& snapshot,
 Status CallFlow::write_logs(JNIEnv* jni) {
   if (const auto opened = logs_.open(options_); !opened) return opened;
   if (options_.call_trace) callflow::flush_event_log();
+  c_functions_.see_libraries();
+  c_functions_.take_minima(calibration_.stored);
   auto snapshot = callflow::take_snapshot(calibration_);
   const auto saved = save_minima(snapshot);
   for (auto& thread : snapshot.threads) remove_agents_work(thread);
@@ -118,7 +124,7 @@ Status CallFlow::write_logs(JNIEnv* jni) {
   settings.types = options_.method_types;
   settings.legend = options_.legend;
   settings.hidden_method = agents_work;
-  const auto name_of = [this](uint64_t method) { return methods_.name(method); };
+  const auto name_of = [this](uint64_t id) { return this->name_of(id); };
   const std::string tree = logs_.tree().path(), events = logs_.events().path();
   // Without these nothing else is written, so that the same names can be tried again.
   if (auto written = write_calls(snapshot, settings, name_of); !written) {

@@ -33,26 +33,27 @@ size_t InitialFrames::not_entered(std::span<const jvmtiFrameInfo> frames) const 
 }
 
 // A method whose class got its probes after it was entered is obsolete: it ends without an event.
-uint64_t InitialFrames::number_of(jmethodID method) const {
+uint64_t InitialFrames::id_of(jmethodID method) const {
   jboolean obsolete = JNI_FALSE;
   if (jvmti_->IsMethodObsolete(method, &obsolete) != JVMTI_ERROR_NONE || obsolete) return 0;
-  return methods_->find(MethodFinder(vm_, jvmti_).find(method).name);
+  const uint32_t number = methods_->find(MethodFinder(vm_, jvmti_).find(method).name);
+  return number == 0 ? 0 : id_of_method(number);
 }
 
-size_t InitialFrames::find(std::span<uint64_t> numbers) const {
+size_t InitialFrames::find(std::span<uint64_t> ids) const {
   // One element is for the agent's own work; a probe and its method are two more frames.
-  std::vector<jvmtiFrameInfo> frames(numbers.size() + 1);
+  std::vector<jvmtiFrameInfo> frames(ids.size() + 1);
   jint count = 0;
   if (jvmti_->GetStackTrace(nullptr, 0, static_cast<jint>(frames.size()), frames.data(), &count) !=
       JVMTI_ERROR_NONE)
     return 0;
   frames.resize(static_cast<size_t>(count));
   const size_t innermost = not_entered(frames);
-  if (const size_t most = innermost + numbers.size() - 1; frames.size() > most) frames.resize(most);
+  if (const size_t most = innermost + ids.size() - 1; frames.size() > most) frames.resize(most);
   size_t used = 0;
   for (size_t i = frames.size(); i-- > innermost;)
-    if (const uint64_t number = number_of(frames[i].method)) numbers[used++] = number;
-  if (AgentWork::is_ending()) numbers[used++] = agents_work;
+    if (const uint64_t id = id_of(frames[i].method)) ids[used++] = id;
+  if (AgentWork::is_ending()) ids[used++] = agents_work;
   return used;
 }
 

@@ -61,7 +61,7 @@ MethodEvents::Known MethodEvents::find(jvmtiEnv* jvmti, jmethodID method) {
 void MethodEvents::on_entry(jvmtiEnv* jvmti, jmethodID method) {
   const Known known = find(jvmti, method);
   entering = true;
-  callflow::enter(own_tree, known.number, known.type);
+  callflow::enter(own_tree, id_of_method(known.number), known.type);
   entering = false;
 }
 
@@ -71,7 +71,7 @@ bool MethodEvents::is_entry() {
 
 void MethodEvents::on_exit(jvmtiEnv* jvmti, jmethodID method, bool by_exception) {
   const Known known = find(jvmti, method);
-  callflow::leave(own_tree, known.number, known.type,
+  callflow::leave(own_tree, id_of_method(known.number), known.type,
                   by_exception ? Transition::exit_by_exception : Transition::exit);
 }
 

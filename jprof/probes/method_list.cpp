@@ -23,7 +23,8 @@ uint32_t MethodList::find(std::string_view method) const {
   return found == numbers_.end() ? 0 : found->second;
 }
 
-std::string MethodList::name(uint64_t number) const {
+std::string MethodList::name(uint64_t id) const {
+  const uint64_t number = id & ~java_bit;
   const std::lock_guard lock(mutex_);
   return number == 0 || number > names_.size() ? "?" : names_[number - 1];
 }

@@ -13,6 +13,12 @@
 
 namespace pi::jprof {
 
+// The id of a method in a recording: its number, and a bit that no address of a C function has.
+constexpr uint64_t java_bit = uint64_t{1} << 63;
+constexpr uint64_t id_of_method(uint32_t number) {
+  return java_bit | number;
+}
+
 // Thread-safe. Names are the JVM's: modified UTF-8.
 class MethodList {
  public:
@@ -21,7 +27,8 @@ class MethodList {
   uint32_t add(std::string_view method);
   // 0: there is none.
   uint32_t find(std::string_view method) const;
-  std::string name(uint64_t number) const;
+  // id: of a method of Java.
+  std::string name(uint64_t id) const;
 
   // The calls of a method, or of the methods of a class, are not all recorded.
   void report(std::string_view what, std::string_view why);

@@ -13,7 +13,7 @@ namespace pi::jprof {
 extern constinit thread_local pi::callflow::ThreadTree* own_tree
     __attribute__((tls_model("initial-exec")));
 
-// The number of the method that stands for the agent's own work. Reports do not contain it.
+// The id of the method that stands for the agent's own work. Reports do not contain it.
 constexpr uint64_t agents_work = 0;
 
 // While an object exists, the thread works for the agent: no event is the program's, and the time

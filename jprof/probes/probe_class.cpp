@@ -3,6 +3,7 @@
 #include "probes/probe_class.h"
 
 #include "probes/embedded.h"
+#include "probes/method_list.h"
 #include "probes/own_tree.h"
 
 namespace pi::jprof {
@@ -35,7 +36,7 @@ uintptr_t interpreter_size = 0;
 }
 
 [[gnu::always_inline]] inline uint64_t method_of(jint id) {
-  return static_cast<uint32_t>(id) >> kind_bits;
+  return id_of_method(static_cast<uint32_t>(id) >> kind_bits);
 }
 
 // Calls a native method, for which the JVM then looks for its code, before it is called in a place

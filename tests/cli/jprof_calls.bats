@@ -8,6 +8,8 @@ setup() {
   if ! command -v java >/dev/null || [ ! -e "$agent" ]; then skip "needs a JDK"; fi
   ! readelf -d "$agent" | grep -qE 'NEEDED.*lib(a|t|ub)san' || skip "needs a build without sanitizers"
   [[ $BATS_TEST_DESCRIPTION == *JVMTI* || -s $BUILD_DIR/jprof/java/transformer.pack ]] || skip "needs libasm-java"
+  # shellcheck source=tests/support/call_tree.bash
+  source "$SOURCE_DIR/tests/support/call_tree.bash"
   cd "$BATS_TEST_TMPDIR" || return
   unset JPROFOPTS jprofopts JAVA_TOOL_OPTIONS _JAVA_OPTIONS
 }
@@ -45,16 +47,6 @@ has() {
     }
     shift 2
   done
-}
-
-# fits LOG: the tree of log-rt is consistent: levels nest, and each method's callees are the sum of the calls below it.
-fits() {
-  awk '$1 !~ /^[0-9]+$/ || NF < 4 || $NF !~ /:|_/ { next }
-    { while (level >= $1 + 0 && n) { if (callees[level] != sum[level]) { print "callees of", names[level]; bad = 1 } level-- }
-      if (n && $1 + 0 > level + 1) { print "level", $0; bad = 1 }
-      if ($1 > 0) sum[$1 - 1] += $2
-      level = $1 + 0; callees[level] = $3; sum[level] = 0; names[level] = $NF; n++ }
-    END { exit bad || n < 100 }' "$1"
 }
 
 # shellcheck disable=SC2016 # a dollar is part of the names of Java classes

@@ -59,6 +59,37 @@ TEST_F(Calibrated, BaseAndDeltaAreWhatWasMeasured) {
   }
 }
 
+TEST_F(Calibrated, TrainingBesideARecordingIsNotInIt) {
+  ASSERT_TRUE(start(one_metric()));
+  const auto train = [] {
+    for (int i = 0; i < 40; ++i)
+      call(2, [] {
+        call(3);
+        call(3);
+      });
+  };
+  call(1);
+  const Minima minima = train_beside(my_tree, train, {});
+  call(4);
+  EXPECT_EQ(shape(), "1 1\n4 1\n");
+  constexpr Type c = Type::c_function;
+  const Minimum* between =
+      minima.find("FAKE", index_of({c, Transition::exit, c, Transition::entry, c}));
+  ASSERT_NE(between, nullptr);
+  EXPECT_EQ(between->count, 40u);
+  stop();
+  EXPECT_TRUE(train_beside(my_tree, train, {}).values.empty());
+  // A recording of the same finds the same.
+  ASSERT_TRUE(start(one_metric()));
+  train();
+  const Minima recorded = observed_minima(counts_now(), {});
+  const Minimum* same =
+      recorded.find("FAKE", index_of({c, Transition::exit, c, Transition::entry, c}));
+  ASSERT_NE(same, nullptr);
+  EXPECT_EQ(between->value, same->value);
+  EXPECT_EQ(between->count, same->count);
+}
+
 TEST_F(Calibrated, EachMetricHasMinimaOfItsOwn) {
   ASSERT_TRUE(start(two_metrics()));
   run();

@@ -205,7 +205,8 @@ TEST_F(CallFlowEngine, AMethodThatWasRunningAtTheStartIsTheCallerOfWhatWasSeen) 
 
 TEST_F(CallFlowEngine, FramesThatTheCallerKnowsArePutBelowTheFirstEvent) {
   Settings settings;
-  settings.initial_frames = [](std::span<uint64_t> frames) {
+  settings.initial_frames = [](std::span<uint64_t> frames, Type type) {
+    EXPECT_EQ(type, Type::c_function);
     frames[0] = 1;
     frames[1] = 2;
     return size_t{2};
