@@ -28,14 +28,17 @@ struct area {
 	struct kref references;
 	struct page **pages;
 	unsigned long count; /* of head and data */
+	unsigned long mapped; /* with the data's pages twice; the spare ones follow */
+	unsigned long spare;
 	void *base; /* all of them, in kernel space */
 };
 
-static DEFINE_PER_CPU(struct area *, areas[PITRACE_BUFFERS]);
+static DEFINE_PER_CPU(struct area *, areas[PITRACE_BUFFERS_ALL]);
 static DEFINE_MUTEX(areas_lock); /* protects the pointers against mmap() */
 
 /* Changed under cpus_read_lock(), read by the hot-plug callback under cpus_write_lock(). */
-static u64 data_bytes[PITRACE_BUFFERS]; /* 0: there are no buffers */
+static u64 data_bytes[PITRACE_BUFFERS_ALL]; /* 0: there are no buffers */
+static u64 spare_bytes; /* behind the buffers of stacks */
 static u32 mode;
 static u64 section_bytes;
 static atomic_t cpus_failed;
@@ -54,6 +57,8 @@ static struct area **buffers_area_of(u32 kind, unsigned int cpu)
 
 static void buffers_free_pages_of(struct area *area)
 {
+	while (area->spare)
+		__free_page(area->pages[area->mapped + --area->spare]);
 	while (area->count)
 		__free_page(area->pages[--area->count]);
 	kvfree(area->pages);
@@ -69,37 +74,47 @@ static void buffers_release_area(struct kref *references)
 	kfree(area);
 }
 
-/* The page of the head, and those of the data twice. */
-static unsigned long buffers_mapped_pages(unsigned long count)
-{
-	return 2 * count - 1;
-}
-
-static int buffers_fill_with_pages(struct area *area, unsigned long count, int node)
+/* Adds pages from that index of the array on, counted in *count. */
+static int buffers_add_pages(struct area *area, unsigned long first, unsigned long *count,
+			     unsigned long wanted, int node)
 {
 	/* Fail instead of invoking the OOM killer; the caller reports it, not the kernel log. */
 	const gfp_t flags = GFP_KERNEL | __GFP_ZERO | __GFP_NORETRY | __GFP_NOWARN;
 
-	area->pages = pitrace_table_alloc(buffers_mapped_pages(count), sizeof(*area->pages));
-	if (!area->pages)
-		return -ENOMEM;
-	while (area->count < count) {
+	while (*count < wanted) {
 		struct page *page = alloc_pages_node(node, flags, 0);
 
 		if (!page)
 			return -ENOMEM;
-		area->pages[area->count++] = page;
+		area->pages[first + (*count)++] = page;
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		cond_resched();
 	}
-	memcpy(area->pages + count, area->pages + 1, (count - 1) * sizeof(*area->pages));
 	return 0;
 }
 
-static struct area *buffers_new_area(u64 bytes, unsigned int cpu)
+static int buffers_fill_with_pages(struct area *area, unsigned long count, unsigned long spare,
+				   int node)
 {
-	const unsigned long count = (PITRACE_HEAD_BYTES + bytes) >> PAGE_SHIFT;
+	int error;
+
+	area->mapped = 2 * count - 1;
+	area->pages = pitrace_table_alloc(area->mapped + spare, sizeof(*area->pages));
+	if (!area->pages)
+		return -ENOMEM;
+	error = buffers_add_pages(area, 0, &area->count, count, node);
+	if (!error)
+		error = buffers_add_pages(area, area->mapped, &area->spare, spare, node);
+	if (!error)
+		memcpy(area->pages + count, area->pages + 1, (count - 1) * sizeof(*area->pages));
+	return error;
+}
+
+static struct area *buffers_new_area(u32 kind, unsigned int cpu)
+{
+	const unsigned long count = (PITRACE_HEAD_BYTES + data_bytes[kind]) >> PAGE_SHIFT;
+	const unsigned long spare = kind == PITRACE_BUFFER_STACKS ? spare_bytes >> PAGE_SHIFT : 0;
 	struct area *area;
 	int error;
 
@@ -107,11 +122,11 @@ static struct area *buffers_new_area(u64 bytes, unsigned int cpu)
 	if (!area)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&area->references);
-	error = buffers_fill_with_pages(area, count, cpu_to_node(cpu));
+	error = buffers_fill_with_pages(area, count, spare, cpu_to_node(cpu));
 	if (error)
 		goto free_pages;
 	error = -ENOMEM;
-	area->base = vmap(area->pages, buffers_mapped_pages(count), VM_MAP, PAGE_KERNEL);
+	area->base = vmap(area->pages, area->mapped + spare, VM_MAP, PAGE_KERNEL);
 	if (!area->base)
 		goto free_pages;
 	return area;
@@ -125,14 +140,22 @@ free_pages:
 /* Does a reader consume a buffer of that kind during recording? */
 static bool buffers_streams(u32 kind)
 {
-	return mode == PITRACE_MODE_CONTINUOUS ||
+	return mode == PITRACE_MODE_CONTINUOUS || kind == PITRACE_BUFFER_STACKS ||
 	       (mode == PITRACE_MODE_WRAP && kind == PITRACE_BUFFER_MTE);
+}
+
+/* Bytes that wake the reader; 0: nothing does. */
+static u64 buffers_section_of(u32 kind)
+{
+	return buffers_streams(kind) && kind != PITRACE_BUFFER_STACKS ? section_bytes : 0;
 }
 
 static void buffers_reset_ring(struct pitrace_ring *ring, u32 kind)
 {
-	pitrace_ring_reset(ring, buffers_streams(kind) ? section_bytes : 0,
+	pitrace_ring_reset(ring, buffers_section_of(kind),
 			   mode == PITRACE_MODE_WRAP && kind == PITRACE_BUFFER_TRACE);
+	if (kind == PITRACE_BUFFER_STACKS)
+		memset(pitrace_ring_spare(ring), 0, PAGE_SIZE);
 }
 
 /* The CPU is offline, or the gate is closed: there are no writers while the ring is set up. */
@@ -167,40 +190,48 @@ static void buffers_detach_area(u32 kind, unsigned int cpu)
 		kref_put(&area->references, buffers_release_area);
 }
 
-/* Both buffers of a CPU or none. */
+/* The buffers that a CPU lacks, all of them or none. */
 static int buffers_add_cpu_buffers(unsigned int cpu)
 {
-	struct area *area[PITRACE_BUFFERS];
-	int error;
+	struct area *area[PITRACE_BUFFERS_ALL] = {};
+	int error = 0;
 	u32 kind;
 
-	for (kind = 0; kind < PITRACE_BUFFERS; kind++) {
-		area[kind] = buffers_new_area(data_bytes[kind], cpu);
+	for (kind = 0; kind < PITRACE_BUFFERS_ALL && !error; kind++) {
+		if (!data_bytes[kind] || buffers_ring_of(kind, cpu)->head)
+			continue;
+		area[kind] = buffers_new_area(kind, cpu);
 		if (IS_ERR(area[kind])) {
 			error = PTR_ERR(area[kind]);
-			goto release;
+			area[kind] = NULL;
 		}
 	}
-	for (kind = 0; kind < PITRACE_BUFFERS; kind++)
-		buffers_attach_area(area[kind], kind, cpu);
-	return 0;
-
-release:
-	while (kind--)
-		kref_put(&area[kind]->references, buffers_release_area);
+	for (kind = 0; kind < PITRACE_BUFFERS_ALL; kind++) {
+		if (!area[kind])
+			continue;
+		if (error)
+			kref_put(&area[kind]->references, buffers_release_area);
+		else
+			buffers_attach_area(area[kind], kind, cpu);
+	}
 	return error;
+}
+
+static void buffers_remove_kind(u32 kind)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu(cpu)
+		buffers_detach_area(kind, cpu);
+	data_bytes[kind] = 0;
 }
 
 static void buffers_remove_all(void)
 {
-	unsigned int cpu;
 	u32 kind;
 
-	for_each_possible_cpu(cpu) {
-		for (kind = 0; kind < PITRACE_BUFFERS; kind++)
-			buffers_detach_area(kind, cpu);
-	}
-	memset(data_bytes, 0, sizeof(data_bytes));
+	for (kind = 0; kind < PITRACE_BUFFERS_ALL; kind++)
+		buffers_remove_kind(kind);
 }
 
 /* Bytes per CPU. An eighth of the available memory is left to others, as an exhausted machine would suffer. */
@@ -223,26 +254,52 @@ u64 pitrace_buffers_largest(void)
 	return bytes;
 }
 
-int pitrace_buffers_alloc(const u64 bytes[PITRACE_BUFFERS], u32 wanted_mode, u64 section)
+/* Under cpus_read_lock(). */
+static int buffers_add_to_all_cpus(void)
 {
 	unsigned int cpu;
+	int error;
+
+	for_each_online_cpu(cpu) {
+		error = buffers_add_cpu_buffers(cpu);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+int pitrace_buffers_alloc(const u64 bytes[PITRACE_BUFFERS], u32 wanted_mode, u64 section)
+{
 	int error = -ENOMEM;
 
 	cpus_read_lock();
 	if (bytes[PITRACE_BUFFER_TRACE] + bytes[PITRACE_BUFFER_MTE] > buffers_largest())
 		goto unlock;
-	memcpy(data_bytes, bytes, sizeof(data_bytes));
+	memcpy(data_bytes, bytes, PITRACE_BUFFERS * sizeof(*bytes));
 	mode = wanted_mode;
 	section_bytes = section;
 	atomic_set(&cpus_failed, 0);
-	for_each_online_cpu(cpu) {
-		error = buffers_add_cpu_buffers(cpu);
-		if (error) {
-			buffers_remove_all();
-			break;
-		}
-	}
+	error = buffers_add_to_all_cpus();
+	if (error)
+		buffers_remove_all();
 unlock:
+	cpus_read_unlock();
+	return error;
+}
+
+int pitrace_buffers_alloc_stacks(u64 bytes, u64 spare)
+{
+	int error = bytes ? -ENOMEM : 0;
+
+	cpus_read_lock();
+	buffers_remove_kind(PITRACE_BUFFER_STACKS);
+	if (bytes && bytes + spare <= buffers_largest()) {
+		data_bytes[PITRACE_BUFFER_STACKS] = bytes;
+		spare_bytes = spare;
+		error = buffers_add_to_all_cpus();
+		if (error)
+			buffers_remove_kind(PITRACE_BUFFER_STACKS);
+	}
 	cpus_read_unlock();
 	return error;
 }
@@ -254,19 +311,26 @@ void pitrace_buffers_free(void)
 	cpus_read_unlock();
 }
 
-void pitrace_buffers_reset(u32 kind)
+static void buffers_reset_kind(u32 kind)
 {
 	unsigned int cpu;
 
-	cpus_read_lock();
-	/* Excludes pitrace_buffers_consumed(), which must not advance a ring that is being reset. */
-	mutex_lock(&areas_lock);
 	for_each_possible_cpu(cpu) {
 		struct pitrace_ring *ring = buffers_ring_of(kind, cpu);
 
 		if (ring->head)
 			buffers_reset_ring(ring, kind);
 	}
+}
+
+void pitrace_buffers_reset(u32 kind)
+{
+	cpus_read_lock();
+	/* Excludes pitrace_buffers_consumed(), which must not advance a ring that is being reset. */
+	mutex_lock(&areas_lock);
+	buffers_reset_kind(kind);
+	if (kind == PITRACE_BUFFER_TRACE)
+		buffers_reset_kind(PITRACE_BUFFER_STACKS);
 	mutex_unlock(&areas_lock);
 	cpus_read_unlock();
 }
@@ -290,7 +354,7 @@ static bool buffers_hold_a_section(void)
 
 	mutex_lock(&areas_lock);
 	for (kind = 0; kind < PITRACE_BUFFERS && !found; kind++) {
-		if (!section_bytes || !buffers_streams(kind))
+		if (!buffers_section_of(kind))
 			continue;
 		for_each_possible_cpu(cpu) {
 			found = buffers_holds_a_section(kind, cpu);
@@ -315,9 +379,9 @@ int pitrace_buffers_consumed(const struct pitrace_consumed *consumed)
 	u32 cpu = consumed->cpu;
 	int error = 0;
 
-	if (kind >= PITRACE_BUFFERS || cpu >= nr_cpu_ids)
+	if (kind >= PITRACE_BUFFERS_ALL || cpu >= nr_cpu_ids)
 		return -EINVAL;
-	kind = array_index_nospec(kind, PITRACE_BUFFERS);
+	kind = array_index_nospec(kind, PITRACE_BUFFERS_ALL);
 	cpu = array_index_nospec(cpu, nr_cpu_ids);
 	if (!cpu_possible(cpu))
 		return -ENXIO;
@@ -326,7 +390,7 @@ int pitrace_buffers_consumed(const struct pitrace_consumed *consumed)
 	if (!area)
 		error = -ENXIO;
 	else if (!buffers_streams(kind) ||
-		 !pitrace_ring_consume(area->base, consumed->position, section_bytes))
+		 !pitrace_ring_consume(area->base, consumed->position, buffers_section_of(kind)))
 		error = -EINVAL;
 	mutex_unlock(&areas_lock);
 	return error;
@@ -343,8 +407,6 @@ u32 pitrace_buffers_cpus_failed(void)
  */
 static int buffers_prepare_cpu(unsigned int cpu)
 {
-	if (!data_bytes[PITRACE_BUFFER_TRACE] || buffers_ring_of(PITRACE_BUFFER_TRACE, cpu)->head)
-		return 0;
 	if (buffers_add_cpu_buffers(cpu))
 		atomic_inc(&cpus_failed);
 	return 0;
@@ -356,9 +418,9 @@ static struct area *buffers_get_area(u64 offset)
 	u32 cpu = (u32)(offset >> 32) & 0xffff;
 	struct area *area;
 
-	if (kind >= PITRACE_BUFFERS || cpu >= nr_cpu_ids || (u32)offset)
+	if (kind >= PITRACE_BUFFERS_ALL || cpu >= nr_cpu_ids || (u32)offset)
 		return NULL;
-	kind = array_index_nospec(kind, PITRACE_BUFFERS);
+	kind = array_index_nospec(kind, PITRACE_BUFFERS_ALL);
 	cpu = array_index_nospec(cpu, nr_cpu_ids);
 	if (!cpu_possible(cpu))
 		return NULL;
@@ -384,7 +446,7 @@ int pitrace_buffers_mmap(struct vm_area_struct *vma)
 	 * -ENXIO when the mapping is longer than the buffer. Takes a reference on every page, so
 	 * the mapping outlives the area; the module stays because the mapping holds the file.
 	 */
-	error = vm_map_pages_zero(vma, area->pages, buffers_mapped_pages(area->count));
+	error = vm_map_pages_zero(vma, area->pages, area->mapped);
 	kref_put(&area->references, buffers_release_area);
 	return error;
 }

@@ -16,11 +16,17 @@ void pitrace_buffers_exit(void);
  * (then nothing is allocated).
  */
 int pitrace_buffers_alloc(const u64 bytes[PITRACE_BUFFERS], u32 mode, u64 section);
+/*
+ * While no source runs: the buffers of stacks, in place of earlier ones. spare: bytes of memory behind each
+ * (pitrace_ring_spare()), of which a reset of the buffer clears the first page. Both are multiples of the page size; bytes
+ * 0: none. 0, -ENOMEM or -EINTR (then there are none).
+ */
+int pitrace_buffers_alloc_stacks(u64 bytes, u64 spare);
 /* Bytes per CPU, both buffers together, that could be allocated now. */
 u64 pitrace_buffers_largest(void);
 /* The gates are closed. Pages that are still mapped live until they are unmapped. */
 void pitrace_buffers_free(void);
-/* The gate of that kind is closed. */
+/* The gate of that kind is closed. The buffers of stacks are reset with those of the trace. */
 void pitrace_buffers_reset(u32 kind);
 u32 pitrace_buffers_cpus_failed(void);
 int pitrace_buffers_mmap(struct vm_area_struct *vma);

@@ -6,13 +6,13 @@
 
 #include "record.h"
 
-DEFINE_PER_CPU_ALIGNED(struct pitrace_ring, pitrace_rings[PITRACE_BUFFERS]);
+DEFINE_PER_CPU_ALIGNED(struct pitrace_ring, pitrace_rings[PITRACE_BUFFERS_ALL]);
 
-int pitrace_gates[PITRACE_BUFFERS] __read_mostly;
+int pitrace_gates[PITRACE_BUFFERS_ALL] __read_mostly;
 static bool stops_when_full;
 static bool was_full;
 
-void pitrace_gate_open(u32 kind)
+static void record_open_gate(u32 kind)
 {
 	if (READ_ONCE(was_full)) {
 		WRITE_ONCE(pitrace_gates[kind], PITRACE_GATE_FULL);
@@ -29,9 +29,19 @@ void pitrace_gate_open(u32 kind)
 		cmpxchg(&pitrace_gates[kind], PITRACE_GATE_OPEN, PITRACE_GATE_FULL);
 }
 
+/* Stacks are copied for trace records only: their gate opens and closes with the other one. */
+void pitrace_gate_open(u32 kind)
+{
+	if (kind == PITRACE_BUFFER_TRACE)
+		record_open_gate(PITRACE_BUFFER_STACKS);
+	record_open_gate(kind);
+}
+
 void pitrace_gate_close(u32 kind)
 {
 	WRITE_ONCE(pitrace_gates[kind], PITRACE_GATE_CLOSED);
+	if (kind == PITRACE_BUFFER_TRACE)
+		WRITE_ONCE(pitrace_gates[PITRACE_BUFFER_STACKS], PITRACE_GATE_CLOSED);
 	/*
 	 * Writers check the gate and write with preemption off, interrupts and NMIs included, so
 	 * those that saw it open are in an RCU read-side section.
@@ -57,7 +67,7 @@ static void record_stop_all(void)
 	WRITE_ONCE(was_full, true);
 	smp_mb(); /* pairs with the one in pitrace_gate_open() */
 	/* cmpxchg(), as a plain store could undo pitrace_gate_close(). */
-	for (kind = 0; kind < PITRACE_BUFFERS; kind++)
+	for (kind = 0; kind < PITRACE_BUFFERS_ALL; kind++)
 		cmpxchg(&pitrace_gates[kind], PITRACE_GATE_OPEN, PITRACE_GATE_FULL);
 }
 
@@ -71,7 +81,7 @@ void *pitrace_refuse(u32 kind, u32 reason)
 
 	if (reason != PITRACE_LOST_FULL)
 		pitrace_ring_enter(ring);
-	else if (READ_ONCE(stops_when_full))
+	else if (READ_ONCE(stops_when_full) && kind != PITRACE_BUFFER_STACKS)
 		record_stop_all();
 	pitrace_ring_lose(ring, reason);
 	pitrace_end(kind);

@@ -12,7 +12,13 @@
 
 #include "reader.h"
 
-DECLARE_PER_CPU_ALIGNED(struct pitrace_ring, pitrace_rings[PITRACE_BUFFERS]);
+DECLARE_PER_CPU_ALIGNED(struct pitrace_ring, pitrace_rings[PITRACE_BUFFERS_ALL]);
+
+/* The memory behind a buffer of stacks, which user space does not map. */
+static __always_inline void *pitrace_ring_spare(const struct pitrace_ring *ring)
+{
+	return ring->data + 2 * ring->size;
+}
 
 enum pitrace_gate {
 	PITRACE_GATE_CLOSED, /* no buffers, or not recording: a record is not even counted */
@@ -20,7 +26,7 @@ enum pitrace_gate {
 	PITRACE_GATE_FULL, /* a record did not fit: all further ones, on any CPU, are lost */
 };
 
-extern int pitrace_gates[PITRACE_BUFFERS];
+extern int pitrace_gates[PITRACE_BUFFERS_ALL];
 
 /*
  * open: records of that kind are stored from now on; the rings have been reset, or contain the records
@@ -55,7 +61,7 @@ static __always_inline void *pitrace_begin(u32 kind, u32 size, u64 *time)
 			return NULL;
 		return pitrace_refuse(kind, PITRACE_LOST_STOPPED);
 	}
-	if (unlikely(size > PITRACE_MAX_RECORD))
+	if (unlikely(size > (kind == PITRACE_BUFFER_STACKS ? PITRACE_LENGTH_MASK : PITRACE_MAX_RECORD)))
 		return pitrace_refuse(kind, PITRACE_LOST_TOO_LONG);
 
 	pitrace_ring_enter(ring);

@@ -25,8 +25,8 @@ int pitrace_session_alloc(struct file *file, const struct pitrace_alloc *alloc);
 /*
  * Owner only: -EPERM for other files. -EINTR when killed while waiting.
  * on: -EALREADY when on; off: -EALREADY when not on; majors: -EINVAL when there is no such major;
- * rate: -EINVAL outside PITRACE_RATE_*, -EBUSY while on; stacks, event: -EBUSY while on, and the
- * errors of pitrace_stacks_set(), pitrace_tprof_event_set(); suspend, resume: -EALREADY, or -EINVAL
+ * rate: -EINVAL outside PITRACE_RATE_*, -EBUSY while on; stacks, copies, event: -EBUSY while on,
+ * and the errors of pitrace_stacks_set(), pitrace_copies_set(), pitrace_tprof_event_set(); suspend, resume: -EALREADY, or -EINVAL
  * when not on; discard: -EINVAL when not on, -ENOSPC when recording ended because a buffer was full.
  */
 int pitrace_session_on(struct file *file);
@@ -36,6 +36,7 @@ int pitrace_session_enable(struct file *file, u32 major);
 int pitrace_session_disable(struct file *file, u32 major);
 int pitrace_session_rate(struct file *file, u32 rate);
 int pitrace_session_stacks(struct file *file, const struct pitrace_stacks *stacks);
+int pitrace_session_copies(struct file *file, const struct pitrace_copies *copies);
 int pitrace_session_event(struct file *file, const struct pitrace_event *event);
 int pitrace_session_suspend(struct file *file);
 int pitrace_session_resume(struct file *file);

@@ -20,6 +20,7 @@ union argument {
 	struct pitrace_probe probe;
 	struct pitrace_consumed consumed;
 	struct pitrace_stacks stacks;
+	struct pitrace_copies copies;
 	struct pitrace_event event;
 	struct pitrace_ai ai;
 	struct pitrace_itrace itrace;
@@ -94,6 +95,11 @@ static long ioctl_discard(struct file *file, union argument *argument)
 static long ioctl_stacks(struct file *file, union argument *argument)
 {
 	return pitrace_session_stacks(file, &argument->stacks);
+}
+
+static long ioctl_copies(struct file *file, union argument *argument)
+{
+	return pitrace_session_copies(file, &argument->copies);
 }
 
 static long ioctl_event(struct file *file, union argument *argument)
@@ -236,6 +242,7 @@ static const struct command {
 	{ PITRACE_IOC_CONSUMED, ioctl_consumed },
 	{ PITRACE_IOC_PROBE, ioctl_probe },
 	{ PITRACE_IOC_STACKS, ioctl_stacks },
+	{ PITRACE_IOC_COPIES, ioctl_copies },
 	{ PITRACE_IOC_EVENT, ioctl_event },
 	{ PITRACE_IOC_IT_INSTALL, ioctl_itrace_install },
 	{ PITRACE_IOC_IT_REMOVE, ioctl_itrace_remove },

@@ -13,6 +13,7 @@
 #include "device.h"
 #include "itrace/itrace_calls.h"
 #include "sources/sources.h"
+#include "stack/copy.h"
 #include "stack/stack.h"
 
 static DEFINE_MUTEX(lock);
@@ -154,6 +155,7 @@ static void session_terminate(void)
 		session_finish();
 	}
 	pitrace_stacks_reset();
+	pitrace_copies_reset();
 	pitrace_tprof_event_reset();
 	pitrace_buffers_free();
 	pitrace_maps_drain();
@@ -376,6 +378,17 @@ int pitrace_session_stacks(struct file *file, const struct pitrace_stacks *stack
 	if (error)
 		return error;
 	error = pitrace_stacks_set(stacks);
+	mutex_unlock(&lock);
+	return error;
+}
+
+int pitrace_session_copies(struct file *file, const struct pitrace_copies *copies)
+{
+	int error = session_lock_to_set(file);
+
+	if (error)
+		return error;
+	error = pitrace_copies_set(file, copies);
 	mutex_unlock(&lock);
 	return error;
 }

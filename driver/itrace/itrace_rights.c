@@ -13,11 +13,10 @@
 #include <linux/namei.h>
 #include <linux/pid_namespace.h>
 #include <linux/proc_fs.h>
-#include <linux/uidgid.h>
-#include <linux/user_namespace.h>
 #include <linux/workqueue.h>
 
 #include "core/compat.h"
+#include "core/rights.h"
 #include "itrace.h"
 #include "itrace_calls.h"
 
@@ -104,29 +103,11 @@ void pitrace_it_set_follower(const struct cred *cred)
 		put_cred(old);
 }
 
-static bool itrace_rights_is_same_user(const struct cred *by, const struct cred *of)
-{
-	return uid_eq(by->uid, of->uid) && uid_eq(by->uid, of->euid) && uid_eq(by->uid, of->suid) &&
-	       gid_eq(by->gid, of->gid) && gid_eq(by->gid, of->egid) && gid_eq(by->gid, of->sgid);
-}
-
-/* Allows no more than the kernel allows a debugger of the same user. */
-static bool itrace_rights_may_follow_current(const struct cred *by)
-{
-	const struct cred *of = current_real_cred();
-
-	if (by->user_ns == &init_user_ns && cap_raised(by->cap_effective, CAP_SYS_PTRACE))
-		return true;
-	return itrace_rights_is_same_user(by, of) && by->user_ns == of->user_ns &&
-	       cap_issubset(of->cap_permitted, by->cap_permitted) && current->mm &&
-	       pitrace_current_is_dumpable();
-}
-
 bool pitrace_it_credentials_allow(struct pitrace_it_thread *thread)
 {
 	const struct cred *old = thread->cred;
 
-	if (!itrace_rights_follower || !itrace_rights_may_follow_current(itrace_rights_follower))
+	if (!itrace_rights_follower || !pitrace_may_read_current(itrace_rights_follower))
 		return false;
 	thread->cred = get_cred(current_real_cred());
 	put_cred(old);

@@ -10,6 +10,7 @@
 #include <linux/tracepoint.h>
 
 #include "core/compat.h"
+#include "copy.h"
 #include "stack.h"
 
 u32 pitrace_stacks_wanted __read_mostly;
@@ -48,17 +49,33 @@ bool pitrace_stack_is_gathered(void)
 }
 
 /* Kernel threads have no user stack, but some that serve a process borrow or share its memory. */
-static u32 stack_user_frames(struct pt_regs *regs, u64 *frames, u32 *flags)
+static struct pt_regs *stack_user_registers(struct pt_regs *regs)
 {
 	struct pt_regs *user = regs && user_mode(regs) ? regs : task_pt_regs(current);
-	u32 count = 0;
 
 	if (!current->mm || pitrace_task_is_kernel_only(current) || !user_mode(user))
-		return 0;
+		return NULL;
+	return user;
+}
+
+static void stack_take_user(struct pitrace_stack *stack, struct pt_regs *regs)
+{
+	struct pt_regs *user = stack_user_registers(regs);
+	u64 *frames = stack->frames->user;
+	u32 count = 0;
+
+	if (!user)
+		return;
 	/* The record has no user address yet: the first frame is where the thread entered the kernel. */
 	if (user != regs)
 		frames[count++] = instruction_pointer(user);
-	return count + pitrace_arch_user_frames(user, frames + count, stack_depth - count, flags);
+	stack->id = pitrace_copy_take(user, regs);
+	if (stack->id)
+		stack->flags |= PITRACE_STACK_USER_ID;
+	else
+		count += pitrace_arch_user_frames(user, frames + count, stack_depth - count,
+						  &stack->flags);
+	stack->user_frames = count;
 }
 
 /*
@@ -73,7 +90,7 @@ u32 pitrace_stack_take(struct pitrace_stack *stack, struct pt_regs *regs)
 	*stack = (struct pitrace_stack){};
 	if (unlikely(frames->taken)) {
 		stack->flags = PITRACE_STACK_KERNEL_BROKEN | PITRACE_STACK_USER_BROKEN;
-		return pitrace_stack_ints(0, 0);
+		return pitrace_stack_ints(0, 0, 0);
 	}
 	frames->taken = true;
 	barrier();
@@ -82,8 +99,8 @@ u32 pitrace_stack_take(struct pitrace_stack *stack, struct pt_regs *regs)
 		stack->kernel_frames = pitrace_arch_kernel_frames(
 			regs, stack_iterator, frames->kernel, stack_depth, &stack->flags);
 	if (wanted & PITRACE_STACKS_USER)
-		stack->user_frames = stack_user_frames(regs, frames->user, &stack->flags);
-	return pitrace_stack_ints(stack->kernel_frames, stack->user_frames);
+		stack_take_user(stack, regs);
+	return pitrace_stack_ints(stack->flags, stack->kernel_frames, stack->user_frames);
 }
 
 void pitrace_stack_give(u32 *data, struct pitrace_stack *stack)
@@ -93,7 +110,7 @@ void pitrace_stack_give(u32 *data, struct pitrace_stack *stack)
 	if (data)
 		pitrace_put_stack(data, stack->flags, frames ? frames->kernel : NULL,
 				  stack->kernel_frames, frames ? frames->user : NULL,
-				  stack->user_frames);
+				  stack->user_frames, stack->id);
 	barrier();
 	if (frames)
 		frames->taken = false;

@@ -25,9 +25,10 @@ struct pitrace_frames {
 
 struct pitrace_stack {
 	struct pitrace_frames *frames; /* NULL: they were in use */
-	u32 flags; /* PITRACE_STACK_*_BROKEN and _CUT */
+	u32 flags; /* PITRACE_STACK_*_BROKEN, _CUT and _USER_ID */
 	u32 kernel_frames;
 	u32 user_frames;
+	u32 id; /* of the copy, or 0 */
 };
 
 /*
@@ -72,6 +73,16 @@ u32 pitrace_arch_kernel_frames(struct pt_regs *regs, unsigned long iterator, u64
 			       u32 *flags);
 /* The callers of the user code that regs belong to: those with which current runs or has entered the kernel. */
 u32 pitrace_arch_user_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *flags);
+
+/*
+ * For pitrace_copy_take(). Are the user's registers on the kernel's stack, and not being stored there by code that was
+ * interrupted (regs), and those of a 64-bit program?
+ */
+bool pitrace_arch_registers_are_whole(struct pt_regs *user, struct pt_regs *regs);
+/* PITRACE_STACK_REGISTERS of them, in the order of PITRACE_MAJOR_STACK_COPY. */
+void pitrace_arch_user_registers(const struct pt_regs *user, u64 *registers);
+/* The bytes from the stack pointer on, up to the first page that is not in memory. A multiple of 8. */
+u32 pitrace_arch_copy_stack(const struct pt_regs *user, u8 *to, u32 bytes);
 
 /* Both under the session lock, while no source runs. 0, -EINVAL or -ENOMEM. */
 int pitrace_stacks_set(const struct pitrace_stacks *stacks);

@@ -2,6 +2,8 @@
 /* Walks stacks on x86-64: the kernel's by its unwinder, the user's by frame pointers. */
 
 #include <linux/align.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
@@ -131,4 +133,45 @@ u32 pitrace_arch_user_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *
 		at = frame.next;
 	}
 	return count;
+}
+
+/* ---- copies of the user's stack ---- */
+
+bool pitrace_arch_registers_are_whole(struct pt_regs *user, struct pt_regs *regs)
+{
+	/* An NMI in the kernel's entry code, which stores them one after the other. */
+	if (regs && !user_mode(regs) && regs->sp >= (unsigned long)user &&
+	    regs->sp <= (unsigned long)(user + 1))
+		return false;
+	return user_64bit_mode(user);
+}
+
+void pitrace_arch_user_registers(const struct pt_regs *user, u64 *registers)
+{
+	const unsigned long by_number[PITRACE_STACK_REGISTERS] = {
+		user->ax, user->dx, user->cx,  user->bx,  user->si,  user->di,
+		user->bp, user->sp, user->r8,  user->r9,  user->r10, user->r11,
+		user->r12, user->r13, user->r14, user->r15, user->ip,
+	};
+	u32 i;
+
+	for (i = 0; i < PITRACE_STACK_REGISTERS; i++)
+		registers[i] = by_number[i];
+}
+
+/* Page by page: a page that is not in memory ends the copy at its begin. */
+u32 pitrace_arch_copy_stack(const struct pt_regs *user, u8 *to, u32 bytes)
+{
+	unsigned long at = user->sp;
+	u32 done = 0;
+
+	while (done < bytes && at < TASK_SIZE_MAX) {
+		const u32 part = min_t(unsigned long, bytes - done, PAGE_SIZE - offset_in_page(at));
+
+		if (copy_from_user_nmi(to + done, (const void __user *)at, part))
+			break;
+		done += part;
+		at += part;
+	}
+	return round_down(done, 8);
 }

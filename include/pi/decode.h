@@ -91,6 +91,46 @@ class RecordView {
   uint32_t length_ = 0;
 };
 
+// The user's frames of a stack, from the recorder.
+struct UserFrames {
+  uint32_t id;
+  uint32_t flags;         // PITRACE_STACK_USER_*
+  uint32_t table_frames;  // the innermost ones
+  RecordView record;
+  uint32_t count;
+  uint64_t frame(uint32_t index) const { return record.long_at(PITRACE_STACK_INTS + 2 * index); }
+};
+
+inline bool decode_user_frames(const RecordView& record, UserFrames& out) {
+  if (record.major() != PITRACE_MAJOR_STACK || record.int_count() < PITRACE_STACK_INTS)
+    return false;
+  const uint32_t count = (record.int_count() - PITRACE_STACK_INTS) / 2;
+  out = {record.minor(), record.int_at(0), std::min(record.int_at(1), count), record, count};
+  return true;
+}
+
+// A copy of a thread's registers and stack, from the module.
+struct StackCopy {
+  uint32_t id, pid, tid;
+  uint64_t registers[PITRACE_STACK_REGISTERS];
+  std::span<const std::byte> stack;
+};
+
+inline bool decode_stack_copy(const RecordView& record, StackCopy& out) {
+  if (record.major() != PITRACE_MAJOR_STACK_COPY || record.int_count() < PITRACE_COPY_INTS)
+    return false;
+  out.id = record.minor();
+  out.pid = record.int_at(0);
+  out.tid = record.int_at(1);
+  for (uint32_t i = 0; i < PITRACE_STACK_REGISTERS; ++i)
+    out.registers[i] = record.long_at(2 + 2 * i);
+  const uint32_t bytes = record.int_at(PITRACE_COPY_INTS - 1);
+  out.stack = record.bytes().subspan(pitrace_size_copy(0));
+  if (bytes > out.stack.size()) return false;
+  out.stack = out.stack.first(bytes);
+  return true;
+}
+
 // The stack at the end of a record. Frames from the innermost, the kernel's first.
 class StackView {
  public:
@@ -101,25 +141,50 @@ class StackView {
     const uint32_t word = record.int_at(index);
     const uint32_t kernel = PITRACE_STACK_KERNEL_FRAMES(word);
     const uint32_t user = PITRACE_STACK_USER_FRAMES(word);
-    if (record.int_count() - index - 1 < 2 * (kernel + user)) return;
+    if (record.int_count() - index < pitrace_stack_ints(word, kernel, user)) return;
     word_ = word;
     exists_ = true;
   }
 
   bool exists() const { return exists_; }
-  uint32_t flags() const { return word_ & 0x00ff0000; }  // PITRACE_STACK_*
+  // Of the STACK record with the further user frames; 0: there is none.
+  uint32_t id() const {
+    if ((word_ & PITRACE_STACK_USER_ID) == 0) return 0;
+    return record_->int_at(first_ + 2 * own_frames());
+  }
+  // Adds the frames of that record, which must outlive this; null: it is missing.
+  void join(const UserFrames* more) {
+    if (id() == 0) return;
+    more_ = more;
+    if (more == nullptr) word_ |= PITRACE_STACK_USER_BROKEN;
+  }
+
+  // PITRACE_STACK_*
+  uint32_t flags() const { return (word_ | (more_ != nullptr ? more_->flags : 0)) & 0x00ff0000; }
   uint32_t kernel_frames() const { return PITRACE_STACK_KERNEL_FRAMES(word_); }
-  uint32_t user_frames() const { return PITRACE_STACK_USER_FRAMES(word_); }
-  // Of these, the innermost ones, which unwind tables have found.
+  uint32_t user_frames() const {
+    return PITRACE_STACK_USER_FRAMES(word_) + (more_ != nullptr ? more_->count : 0);
+  }
+  // Of these, the innermost ones, which unwind tables have found. Where the thread has entered the
+  // kernel is no guess either.
   uint32_t table_frames() const {
+    if (more_ != nullptr) return PITRACE_STACK_USER_FRAMES(word_) + more_->table_frames;
     if ((word_ & PITRACE_STACK_USER_TABLES) == 0) return 0;
     return std::min<uint32_t>(PITRACE_STACK_TABLE_FRAMES(word_), user_frames());
   }
   // The return address of that frame, which must be below kernel_frames() + user_frames().
-  uint64_t frame(uint32_t index) const { return record_->long_at(first_ + 2 * index); }
+  uint64_t frame(uint32_t index) const {
+    const uint32_t own = own_frames();
+    return index < own ? record_->long_at(first_ + 2 * index) : more_->frame(index - own);
+  }
 
  private:
+  uint32_t own_frames() const {
+    return PITRACE_STACK_KERNEL_FRAMES(word_) + PITRACE_STACK_USER_FRAMES(word_);
+  }
+
   const RecordView* record_ = nullptr;  // outlives this
+  const UserFrames* more_ = nullptr;
   uint32_t first_ = 0;
   uint32_t word_ = 0;
   bool exists_ = false;

@@ -23,7 +23,7 @@
  * number only adds records or ioctls.
  */
 #define PITRACE_ABI_MAJOR 2
-#define PITRACE_ABI_MINOR 6
+#define PITRACE_ABI_MINOR 7
 
 #define PITRACE_DEVICE_NAME "pitrace"
 #define PITRACE_DEVICE_PATH "/dev/pitrace"
@@ -67,6 +67,8 @@ struct pitrace_record {
 #define PITRACE_MAJOR_DISPATCH	0x12 /* context switches, wake-ups and migrations */
 #define PITRACE_MAJOR_SWITCH	0x13 /* a context switch, with both threads and their user stack pointers */
 #define PITRACE_MAJOR_MTE	0x19 /* module table entry: names of code and processes */
+#define PITRACE_MAJOR_STACK	0x1a /* our addition: the user's frames of a stack, by its id */
+#define PITRACE_MAJOR_STACK_COPY 0x1b /* ours, never in a file: registers and bytes of a stack */
 #define PITRACE_MAJOR_BRANCH_KERNEL 0x20 /* ITrace: a taken branch of kernel code */
 #define PITRACE_MAJOR_BRANCH_USER 0x21 /* ITrace: of user code */
 #define PITRACE_MAJOR_CUT_KERNEL  0x28 /* ITrace: an exception or interrupt cuts a flow */
@@ -112,8 +114,28 @@ struct pitrace_record {
 #define PITRACE_STACK_USER_TABLES   0x00100000
 #define PITRACE_STACK_USER_WHOLE    0x00200000 /* and the tables say that the last one has no caller */
 #define PITRACE_STACK_TABLE_FRAMES(word) ((word) >> 24)
+/* One more int after the frames: the id of a copy of the user's registers and stack, on the same CPU.
+ * Its further user frames are in the STACK record of that id. An id is not 0, counts from 1 since ON,
+ * and can be that of several records: a copy is not repeated while nothing has changed.
+ */
+#define PITRACE_STACK_USER_ID	    0x00400000
 #define PITRACE_STACK_DEPTH_MAX	    127	       /* frames, of the kernel and of the user each */
 #define PITRACE_STACK_DEPTH_DEFAULT 64
+
+/* PITRACE_MAJOR_STACK: minor is the id; ints PITRACE_STACK_USER_* of these frames, the number of
+ * frames that unwind tables have found, then two ints per frame, as in a stack. The recorder writes it to the
+ * stream of stacks of the CPU, with the time of the copy, so that it is before the records that have its id.
+ */
+#define PITRACE_STACK_USER_DEPTH_MAX 1023
+
+/* PITRACE_MAJOR_STACK_COPY: minor is the id; ints pid, tid, then two ints for each register, high half
+ * first: those of x86-64 by their DWARF numbers (rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15)
+ * and the instruction pointer; then the number of bytes, and the bytes from the stack pointer on,
+ * as many as were in memory.
+ */
+#define PITRACE_STACK_REGISTERS 17
+#define PITRACE_COPY_BYTES_MIN	512
+#define PITRACE_COPY_BYTES_MAX	61440
 
 /* PITRACE_MAJOR_DISPATCH, a context switch: minor is the pid (process) of the next thread; ints are
  * the next thread's tid and the PITRACE_STATE_* of the previous one; then, our addition, the stack
@@ -342,9 +364,14 @@ struct pitrace_record {
  * produced = written + the sum of lost[], whenever no writer is active.
  * PITRACE_MAJOR_TIME and PITRACE_SYSTEM_LOST records are not counted.
  */
-#define PITRACE_BUFFER_TRACE 0
-#define PITRACE_BUFFER_MTE   1
-#define PITRACE_BUFFERS	     2
+#define PITRACE_BUFFER_TRACE  0
+#define PITRACE_BUFFER_MTE    1
+#define PITRACE_BUFFERS	      2
+/* Only after PITRACE_IOC_COPIES. Streams in every mode; poll() does not report it, and its being full
+ * does not end recording. The recorder replaces the copies by STACK records.
+ */
+#define PITRACE_BUFFER_STACKS 2
+#define PITRACE_BUFFERS_ALL   3
 
 #define PITRACE_LOST_FULL     0 /* did not fit; in normal mode ends recording on every CPU */
 #define PITRACE_LOST_STOPPED  1 /* produced after a buffer, on any CPU, had become full */
@@ -480,6 +507,19 @@ struct pitrace_stacks {
 #define PITRACE_STACKS_KERNEL 1
 #define PITRACE_STACKS_USER   2
 
+/* From the next ON on, ticks and dispatches with a user stack get a copy of it, of up to that many bytes,
+ * in the CPU's buffer of stacks, instead of the frames that frame pointers lead to; bytes 0: no more.
+ * Only stacks of processes that the one who opened the handle may read as a debugger, or all if that
+ * was with CAP_PERFMON; others, those of 32-bit programs, and those for which the buffer has no space keep frame
+ * pointers. After STACKS. EINVAL: bytes are no multiple of 8 from PITRACE_COPY_BYTES_MIN to _MAX, the buffer
+ * has not space for 4 copies, or is 4 GB; ENOMEM: there are no such buffers then; EBUSY while on.
+ */
+struct pitrace_copies {
+	__u32 bytes;
+	__u32 reserved;
+	__u64 buffer_bytes; /* per CPU; rounded up to pages */
+};
+
 /* What a tick is from the next ON on: type 0xffffffff for time, else an event of the kernel's perf
  * counters, as in struct perf_event_attr. EINVAL; EBUSY while on; ENOENT, EOPNOTSUPP: this machine
  * cannot count the event; ENOSPC: all its counters are in use; EACCES, except for time: perf_event_paranoid is above
@@ -604,6 +644,7 @@ struct pitrace_probe {
 #define PITRACE_IOC_AI_ON     _IO(PITRACE_IOC_MAGIC, 0x22)
 #define PITRACE_IOC_AI_OFF    _IO(PITRACE_IOC_MAGIC, 0x23)
 #define PITRACE_IOC_AI_READ   _IOWR(PITRACE_IOC_MAGIC, 0x24, struct pitrace_ai)
+#define PITRACE_IOC_COPIES    _IOW(PITRACE_IOC_MAGIC, 0x25, struct pitrace_copies)
 #define PITRACE_IOC_IT_INSTALL _IOW(PITRACE_IOC_MAGIC, 0x40, struct pitrace_itrace)
 #define PITRACE_IOC_IT_REMOVE _IO(PITRACE_IOC_MAGIC, 0x41)
 #define PITRACE_IOC_IT_ON     _IOW(PITRACE_IOC_MAGIC, 0x42, __u32) /* PITRACE_ITRACE_ALL, _SELF */

@@ -103,26 +103,73 @@ static inline __u32 *pitrace_encode_tprof(void *space, __u32 time_lo, int user, 
 }
 
 /* The stack at the end of a record: kernel frames first. */
-static inline __u32 pitrace_stack_ints(__u32 kernel_frames, __u32 user_frames)
+static inline __u32 pitrace_stack_ints(__u32 flags, __u32 kernel_frames, __u32 user_frames)
 {
-	return 1 + 2 * (kernel_frames + user_frames);
+	return 1 + 2 * (kernel_frames + user_frames) + (flags & PITRACE_STACK_USER_ID ? 1 : 0);
 }
 
-/* flags: PITRACE_STACK_*_BROKEN and _CUT */
-static inline void pitrace_put_stack(__u32 *data, __u32 flags, const __u64 *kernel,
-				     __u32 kernel_frames, const __u64 *user, __u32 user_frames)
+/* Numbers of two ints, high half first; returns where the next int is written. */
+static inline __u32 *pitrace_put_longs(__u32 *data, const __u64 *numbers, __u32 count)
 {
 	__u32 i;
 
+	for (i = 0; i < count; i++) {
+		*data++ = (__u32)(numbers[i] >> 32);
+		*data++ = (__u32)numbers[i];
+	}
+	return data;
+}
+
+/* flags: PITRACE_STACK_*_BROKEN and _CUT, and _USER_ID if there is an id */
+static inline void pitrace_put_stack(__u32 *data, __u32 flags, const __u64 *kernel,
+				     __u32 kernel_frames, const __u64 *user, __u32 user_frames,
+				     __u32 id)
+{
 	*data++ = flags | user_frames << 8 | kernel_frames;
-	for (i = 0; i < kernel_frames; i++) {
-		*data++ = (__u32)(kernel[i] >> 32);
-		*data++ = (__u32)kernel[i];
-	}
-	for (i = 0; i < user_frames; i++) {
-		*data++ = (__u32)(user[i] >> 32);
-		*data++ = (__u32)user[i];
-	}
+	data = pitrace_put_longs(data, kernel, kernel_frames);
+	data = pitrace_put_longs(data, user, user_frames);
+	if (flags & PITRACE_STACK_USER_ID)
+		*data = id;
+}
+
+#define PITRACE_STACK_INTS 2 /* before the frames */
+
+static inline __u32 pitrace_size_stack(__u32 frames)
+{
+	return pitrace_size_ints(PITRACE_STACK_INTS + 2 * frames);
+}
+
+/* The user's frames of the stack with that id; table_frames: the innermost of them. */
+static inline void pitrace_encode_stack(void *space, __u32 time_lo, __u32 id, __u32 flags,
+					const __u64 *frames, __u32 count, __u32 table_frames)
+{
+	__u32 *data = pitrace_put_header(space, PITRACE_TYPE_INTS, pitrace_size_stack(count),
+					 PITRACE_MAJOR_STACK, id, time_lo);
+
+	*data++ = flags;
+	*data++ = table_frames;
+	pitrace_put_longs(data, frames, count);
+}
+
+#define PITRACE_COPY_INTS (3 + 2 * PITRACE_STACK_REGISTERS) /* before the bytes */
+
+/* bytes: a multiple of 4 */
+static inline __u32 pitrace_size_copy(__u32 bytes)
+{
+	return pitrace_size_ints(PITRACE_COPY_INTS) + bytes;
+}
+
+static inline void pitrace_encode_copy(void *space, __u32 time_lo, __u32 id, __u32 pid, __u32 tid,
+				       const __u64 *registers, const void *stack, __u32 bytes)
+{
+	__u32 *data = pitrace_put_header(space, PITRACE_TYPE_INTS, pitrace_size_copy(bytes),
+					 PITRACE_MAJOR_STACK_COPY, id, time_lo);
+
+	*data++ = pid;
+	*data++ = tid;
+	data = pitrace_put_longs(data, registers, PITRACE_STACK_REGISTERS);
+	*data++ = bytes;
+	memcpy(data, stack, bytes);
 }
 
 #define PITRACE_DISPATCH_SIZE 20

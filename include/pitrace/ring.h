@@ -250,7 +250,7 @@ static inline bool pitrace_ring_consume(struct pitrace_buffer_head *head, __u64 
 	 * A writer that commits at this moment may still use the old wake_at. The next writer uses
 	 * the new one, and a reader checks committed before it sleeps.
 	 */
-	pitrace_write(head->wake_at, position + section);
+	pitrace_write(head->wake_at, section ? position + section : PITRACE_NO_WAKE);
 	return true;
 }
 

@@ -23,7 +23,7 @@
  * May a program write records of this major? Performance Inspector allowed every major. Here the
  * majors are refused that a reader needs to interpret other records, as one false record would falsify
  * those: the time (its high half, its metrics, and the form used in wrapped files), start-up
- * information, names of code and processes, ticks, which are counted, and events of the kernel:
+ * information, names of code and processes, ticks, which are counted, their stacks, and events of the kernel:
  * dispatches, interrupts, system calls, exceptions.
  */
 static inline bool pitrace_hook_major_allowed(__u32 major)
@@ -40,6 +40,8 @@ static inline bool pitrace_hook_major_allowed(__u32 major)
 	case PITRACE_MAJOR_DISPATCH:
 	case PITRACE_MAJOR_SWITCH:
 	case PITRACE_MAJOR_MTE:
+	case PITRACE_MAJOR_STACK:
+	case PITRACE_MAJOR_STACK_COPY:
 	case PITRACE_MAJOR_BRANCH_KERNEL:
 	case PITRACE_MAJOR_BRANCH_USER:
 	case PITRACE_MAJOR_CUT_KERNEL:

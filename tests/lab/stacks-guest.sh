@@ -121,6 +121,88 @@ trace_all off -- "$stackwork" tree 0.5
 promise records-without-stacks-have-no-extra-byte looks off '
     /^record/ && at() { exit bad = 1 } /^record/ && $4 ~ /^10/ && NF != 8 { exit bad = 1 } END { exit bad }'
 
+# ---- copies of user stacks ----
+
+# Functions for conditions: known() stores a copy's frames, as names, by CPU and id; has_id() is true for a record with an
+# id, whose frames are in copied().
+library+='
+function key(cpu, id) { return cpu " " id }
+function known(i, text) {
+    for (i = 12; i <= NF; i++) text = text ";" named($i)
+    frames[key($2, $4)] = text; copy_pid[key($2, $4)] = $6; copies++
+}
+function has_id() { return $(NF - 1) == "id" }
+function copied() { return key($3, $NF) in frames ? frames[key($3, $NF)] : "?" }
+$1 == "copy" { known() }
+'
+trace_all copied -S 3:64 -C 8192:8192 -- "$stackwork" tree 1
+promise a-tick-has-the-id-of-a-copy-of-its-stack looks copied '
+    mine() && leaf() == "spin" && $4 == "10/23" {
+        ticks++; ids += has_id(); plain += $(at() + 3) != 0; seen[copied()]++ }
+    END { left = seen[";recurse;recurse;recurse;recurse;recurse;left;root;entry"]; right = seen[";right;root;entry"]
+          print "# of " ticks " ticks " ids " have an id, " left " left, " right " right"
+          exit !(ticks > 4 && ids == ticks && plain == 0 && left + right >= 0.99 * ticks && left && right) }'
+promise copies-are-counted-exactly counted_exactly copied
+trace_all copied-read -S 3:64 -C 8192:8192 -- "$stackwork" read 1
+promise a-tick-in-the-kernel-has-a-copy-of-the-user-stack looks copied-read '
+    mine() && $4 == "10/20" { ticks++; if (has_id() && $(at() + 3) == 1 && folded() == ";reader" && copied() == ";entry") good++ }
+    END { print "# " good " of " ticks; exit !(ticks > 4 && good >= 0.9 * ticks) }'
+promise a-copy-is-not-repeated-while-the-thread-is-in-the-kernel looks copied-read '
+    mine() && $4 == "10/20" && has_id() { ticks++; ids[key($3, $NF)]++ }
+    END { for (id in ids) different++; print "# " different " copies for " ticks " ticks"; exit !(ticks > 4 && different < 0.5 * ticks) }'
+trace_all copied-full -S 3:64 -C 512:4 -- "$stackwork" tree 1
+promise a-full-buffer-of-copies-is-counted-and-frame-pointers-are-used looks copied-full '
+    mine() && leaf() == "spin" && $4 == "10/23" { ticks++; if (!has_id() && folded() ~ /root;entry$/) plain++ }
+    /^stream stacks/ { full += f("full") } /^stream trace/ { stopped += f("stopped") + f("full") }
+    END { print "# " plain " of " ticks ", " full " without space"; exit !(ticks > 4 && plain > 0.5 * ticks && full >= plain && !stopped) }'
+promise a-full-buffer-of-copies-is-counted-exactly counted_exactly copied-full
+trace_all copied-hotplug -S 2:64 -C 8192:8192 -- sh -c "echo 0 >$cpu1; sleep 0.3; echo 1 >$cpu1; exec taskset -c 1 '$stackwork' tree 0.5"
+promise stacks-are-copied-on-a-cpu-after-it-is-online-again looks copied-hotplug '
+    mine() && $3 == 1 && leaf() == "spin" { ticks++; good += copied() ~ /root;entry$/ }
+    END { print "# " good " of " ticks; exit !(ticks > 4 && good >= 0.98 * ticks) }'
+trace_all copied-dispatches -S 3:64 -C 8192:8192 -M 0x12 -M 0x19 -- "$stackwork" nap 0.5
+promise dispatches-have-the-id-of-a-copy looks copied-dispatches '
+    $1 == "record" && $4 ~ /^12/ && $4 !~ /^12.8000000/ {
+        i = at(); mine_before = on[$3] == pid; on[$3] = $5
+        if (mine_before && $6 == 1 && folded_at(i) == ";napper") { naps++; good += has_id() && copied() == ";entry" } }
+    function folded_at(i) { return ";" named($(i + 4 + $(i + 2))) }
+    END { print "# " good + 0 " of " naps; exit !(naps > 4 && good >= 0.99 * naps) }'
+
+# Whose stacks are copied: another user's group of the device does not suffice.
+public=$(mktemp -d)
+chmod 755 "$public"
+cp "$tool" "$stackwork" "$public/"
+cp "$stackwork" "$public/unreadable"
+chmod 711 "$public/unreadable"
+echo 4711 >/sys/module/pitrace/parameters/group
+# trace_as NAME SETPRIV-OPTION...: a member of the group traces its own processes, one of them not dumpable, and one of root.
+trace_as() {
+    local name=$1 roots
+    shift
+    "$stackwork" tree 60 >/dev/null &
+    roots=$!
+    setpriv --reuid 65534 --regid 65534 --groups 4711 "$@" "$public/drivertool" run -t 8192 -d -S 3:64 -C 8192:8192 -- \
+        sh -c "'$public/unreadable' tree 1 >/dev/null & echo unreadable \$!; exec '$public/stackwork' tree 1" >"$work/$name" 2>&1
+    echo "roots $roots" >>"$work/$name"
+    kill $roots
+    wait $roots 2>/dev/null
+}
+# 'counts' of ticks of the three processes in their user code, and of those with an id.
+of_whom='
+    $1 == "command" { own = $3 } $1 == "roots" { root = $2 } $1 == "unreadable" { hidden = $2 }
+    $1 == "record" && $4 == "10/23" && leaf() != "?" { ticks[$5]++; ids[$5] += has_id() } /^stream stacks/ { refused += f("source") }
+    END { print "# own " ids[own] + 0 "/" ticks[own] + 0 ", unreadable " ids[hidden] + 0 "/" ticks[hidden] + 0 \
+              ", of root " ids[root] + 0 "/" ticks[root] + 0 ", refused " refused
+          if (ticks[own] < 5 || ticks[hidden] < 5 || ticks[root] < 5) exit 1 }'
+trace_as group-member
+promise the-group-alone-gives-copies-of-own-processes-only looks group-member "$of_whom"'
+    END { for (c in copy_pid) if (copy_pid[c] == root) exit 1
+          exit !(ids[own] == ticks[own] && !ids[root] && !ids[hidden] && refused >= ticks[root] + ticks[hidden]) }'
+trace_as perfmon --inh-caps +perfmon --ambient-caps +perfmon
+promise perfmon-gives-copies-of-all-processes looks perfmon "$of_whom"'
+    END { exit !(ids[own] == ticks[own] && ids[root] == ticks[root] && ids[hidden] == ticks[hidden] && !refused) }'
+echo -1 >/sys/module/pitrace/parameters/group
+
 # ---- stacks of dispatches ----
 
 # The switched-out thread's stack: from the scheduler to the system call's entry, and its user callers. Once without and

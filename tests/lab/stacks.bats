@@ -42,6 +42,16 @@ setup_file() {
     promised idle-and-kernel-threads-have-kernel-frames-only
 }
 
+@test "user stacks are copied once for each change, and what has no space is counted" {
+    promised a-tick-has-the-id-of-a-copy-of-its-stack copies-are-counted-exactly a-tick-in-the-kernel-has-a-copy-of-the-user-stack \
+        a-copy-is-not-repeated-while-the-thread-is-in-the-kernel a-full-buffer-of-copies-is-counted-and-frame-pointers-are-used \
+        a-full-buffer-of-copies-is-counted-exactly stacks-are-copied-on-a-cpu-after-it-is-online-again dispatches-have-the-id-of-a-copy
+}
+
+@test "stacks are copied only of processes that the user may debug, or with CAP_PERFMON" {
+    promised the-group-alone-gives-copies-of-own-processes-only perfmon-gives-copies-of-all-processes
+}
+
 @test "a context switch has the stack of the thread that is switched out" {
     promised dispatches-have-the-stack-of-the-previous-thread dispatches-have-the-stack-with-another-probe-attached
 }

@@ -16,7 +16,8 @@
 
 static const char* const usage =
     "Usage: drivertool COMMAND [ARG]...\n"
-    "  run [-r RATE] [-t TRACE-KB] [-m MTE-KB] [-s SECONDS] [-M MAJOR]... [-a] [-d]\n"
+    "  run [-r RATE] [-t TRACE-KB] [-m MTE-KB] [-s SECONDS] [-M MAJOR]... [-a] [-d] [-C "
+    "BYTES:BUFFER-KB]\n"
     "      [-S STACKS:DEPTH] [-E TYPE:CONFIG:PERIOD[:FLAGS[:CONFIG1[:CONFIG2]]]] [-- COMMAND...]\n"
     "        traces for SECONDS or as long as COMMAND runs, checks the buffers, -d prints them\n"
     "  late [MAJOR]                    ticks, or the major (then printed), are enabled half a\n"
@@ -30,7 +31,8 @@ static const char* const usage =
     "  sample-refused | ai-refused     the same for stacks, event ticks and AboveIdle\n"
     "  ai-duty CPU PERCENT SECONDS     AboveIdle while the CPU spins for that share of the time\n"
     "  ai-watch SECONDS [COMMAND]      AboveIdle of all CPUs, after COMMAND\n"
-    "  spawn N | vfork | load | rename | threads N | thread-exec | mremap | flood | loop N    workloads\n"
+    "  spawn N | vfork | load | rename | threads N | thread-exec | mremap | flood | loop N    "
+    "workloads\n"
     "  pingpong N [apart] | yield N | getppid N | touch N | traps\n";
 
 void fail(const char* what) {
@@ -64,8 +66,10 @@ void views_map(struct views* views, int fd) {
 
   memset(views, 0, sizeof *views);
   views->cpus = info.cpus_possible < MAX_CPUS ? info.cpus_possible : MAX_CPUS;
-  for (uint32_t kind = 0; kind < PITRACE_BUFFERS; kind++) {
-    const uint64_t bytes = kind == PITRACE_BUFFER_TRACE ? info.trace_bytes : info.mte_bytes;
+  for (uint32_t kind = 0; kind < PITRACE_BUFFERS_ALL; kind++) {
+    const uint64_t bytes = kind == PITRACE_BUFFER_TRACE ? info.trace_bytes
+                           : kind == PITRACE_BUFFER_MTE ? info.mte_bytes
+                                                        : sample_copies_bytes();
     for (unsigned int cpu = 0; cpu < views->cpus; cpu++) {
       const uint8_t* at = mmap(NULL, PITRACE_HEAD_BYTES + bytes, PROT_READ, MAP_SHARED, fd,
                                (off_t)PITRACE_MMAP_OFFSET(kind, cpu));
@@ -93,7 +97,7 @@ static struct options parse_options(int argc, char** argv) {
       .rate = 1000, .trace_bytes = 1 << 20, .mte_bytes = 4 << 20, .seconds = 1};
   int option;
 
-  while ((option = getopt(argc, argv, "+r:t:m:s:M:adS:E:")) != -1) {
+  while ((option = getopt(argc, argv, "+r:t:m:s:M:adS:C:E:")) != -1) {
     switch (option) {
       case 'r':
         options.rate = (uint32_t)atoi(optarg);
@@ -119,6 +123,9 @@ static struct options parse_options(int argc, char** argv) {
         break;
       case 'S':
         sample_stacks(optarg);
+        break;
+      case 'C':
+        sample_copies(optarg);
         break;
       case 'E':
         sample_event(optarg);

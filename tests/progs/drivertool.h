@@ -18,7 +18,7 @@ struct view {
 };
 
 struct views {
-  struct view of[PITRACE_BUFFERS][MAX_CPUS];
+  struct view of[PITRACE_BUFFERS_ALL][MAX_CPUS];
   unsigned int cpus;  // CPU numbers are below this
 };
 
@@ -38,6 +38,8 @@ bool walk_check(const struct views* views, bool dump);
 // Parses options of a trace: stacks "WHICH:DEPTH"; event
 // "TYPE:CONFIG:PERIOD[:FLAGS[:CONFIG1[:CONFIG2]]]"; all are numbers.
 void sample_stacks(const char* text);
+void sample_copies(const char* text);  // "BYTES:BUFFER-KB"
+uint64_t sample_copies_bytes(void);    // of the buffer of a CPU; 0: there is none
 void sample_event(const char* text);
 // Passes the options to the module.
 void sample_set(int fd);

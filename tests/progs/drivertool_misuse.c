@@ -250,7 +250,7 @@ static void random_ioctl(int fd) {
       PITRACE_IOC_ON,    PITRACE_IOC_OFF,    PITRACE_IOC_TERMINATE, PITRACE_IOC_INFO,
       PITRACE_IOC_ALLOC, PITRACE_IOC_ENABLE, PITRACE_IOC_DISABLE,   PITRACE_IOC_RATE,
       PITRACE_IOC_PROBE, PITRACE_IOC_HOOK,   PITRACE_IOC_STACKS,    PITRACE_IOC_EVENT,
-      PITRACE_IOC_AI_ON, PITRACE_IOC_AI_OFF, PITRACE_IOC_AI_READ};
+      PITRACE_IOC_AI_ON, PITRACE_IOC_AI_OFF, PITRACE_IOC_AI_READ,   PITRACE_IOC_COPIES};
   uint64_t argument[64];
   unsigned long command = known[(unsigned int)rand() % (sizeof known / sizeof *known)];
 
@@ -264,7 +264,7 @@ static void random_ioctl(int fd) {
 
 static void random_mapping(int fd) {
   const uint64_t offset =
-      rand() % 2 ? PITRACE_MMAP_OFFSET(rand() % 3, rand() % 4) : (uint64_t)rand() << 20;
+      rand() % 2 ? PITRACE_MMAP_OFFSET(rand() % 4, rand() % 4) : (uint64_t)rand() << 20;
   const size_t bytes = ((size_t)rand() % 64 + 1) * 4096;
   volatile char* at = mmap(NULL, bytes, rand() % 8 ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED,
                            fd, (off_t)offset);

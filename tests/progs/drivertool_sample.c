@@ -22,6 +22,18 @@ void sample_stacks(const char* text) {
   sscanf(text, "%u:%u", &stacks.which, &stacks.depth);
 }
 
+static struct pitrace_copies copies;
+
+void sample_copies(const char* text) {
+  unsigned long long kilobytes = 0;
+  sscanf(text, "%u:%llu", &copies.bytes, &kilobytes);
+  copies.buffer_bytes = kilobytes << 10;
+}
+
+uint64_t sample_copies_bytes(void) {
+  return copies.buffer_bytes;
+}
+
 void sample_event(const char* text) {
   unsigned long long config = 0, config1 = 0, config2 = 0, period = 0;
   sscanf(text, "%u:%llu:%llu:%u:%llu:%llu", &event.type, &config, &period, &event.flags, &config1,
@@ -34,6 +46,7 @@ void sample_event(const char* text) {
 
 void sample_set(int fd) {
   if (stacks.which) device_call(fd, PITRACE_IOC_STACKS, &stacks, "stacks");
+  if (copies.bytes) device_call(fd, PITRACE_IOC_COPIES, &copies, "copies");
   if (event.type != PITRACE_EVENT_TIME) device_call(fd, PITRACE_IOC_EVENT, &event, "event");
 }
 
@@ -53,6 +66,11 @@ static bool takes_stacks(int fd, uint32_t which, uint32_t depth) {
   return ioctl(fd, PITRACE_IOC_STACKS, &wanted) == 0;
 }
 
+static bool takes_copies(int fd, uint32_t bytes, uint32_t reserved, uint64_t buffer_bytes) {
+  struct pitrace_copies wanted = {bytes, reserved, buffer_bytes};
+  return ioctl(fd, PITRACE_IOC_COPIES, &wanted) == 0;
+}
+
 static bool takes_event(int fd, uint32_t type, uint64_t config, uint64_t period, uint32_t flags) {
   struct pitrace_event wanted = {.type = type, .config = config, .period = period, .flags = flags};
   return ioctl(fd, PITRACE_IOC_EVENT, &wanted) == 0;
@@ -69,6 +87,17 @@ static int sample_refused(void) {
   expect("stacks-depth-0-refused", EINVAL, takes_stacks(fd, 1, 0));
   expect("stacks-depth-128-refused", EINVAL, takes_stacks(fd, 1, 128));
   expect("stacks-of-another-refused", EPERM, takes_stacks(other, 1, 64));
+  expect("copies", 0, takes_copies(fd, 61440, 0, 4 * 61600));
+  expect("copies-again", 0, takes_copies(fd, 512, 0, 4096));
+  expect("copies-off", 0, takes_copies(fd, 0, 0, 0));
+  expect("copies-too-few-bytes-refused", EINVAL, takes_copies(fd, 504, 0, 1 << 20));
+  expect("copies-too-many-bytes-refused", EINVAL, takes_copies(fd, 61448, 0, 1 << 20));
+  expect("copies-odd-bytes-refused", EINVAL, takes_copies(fd, 516, 0, 1 << 20));
+  expect("copies-reserved-refused", EINVAL, takes_copies(fd, 512, 1, 1 << 20));
+  expect("copies-small-buffer-refused", EINVAL, takes_copies(fd, 61440, 0, 3 * 61600));
+  expect("copies-huge-buffer-refused", EINVAL, takes_copies(fd, 512, 0, 1ull << 32));
+  expect("copies-without-memory-refused", ENOMEM, takes_copies(fd, 512, 0, (1ull << 32) - 8192));
+  expect("copies-of-another-refused", EPERM, takes_copies(other, 512, 0, 1 << 20));
   expect("event", 0, takes_event(fd, PERF_TYPE_SOFTWARE, faults, 10, 0));
   expect("event-period-0-refused", EINVAL, takes_event(fd, PERF_TYPE_SOFTWARE, faults, 0, 0));
   expect("event-period-negative-refused", EINVAL,
@@ -83,6 +112,7 @@ static int sample_refused(void) {
   expect("event-of-another-refused", EPERM, takes_event(other, PERF_TYPE_SOFTWARE, faults, 10, 0));
   expect("sample-on", 0, ioctl(fd, PITRACE_IOC_ON) == 0);
   expect("stacks-while-on-refused", EBUSY, takes_stacks(fd, 1, 64));
+  expect("copies-while-on-refused", EBUSY, takes_copies(fd, 512, 0, 1 << 20));
   expect("event-while-on-refused", EBUSY, takes_event(fd, PERF_TYPE_SOFTWARE, faults, 10, 0));
   expect("sample-off", 0, ioctl(fd, PITRACE_IOC_OFF) == 0);
   expect("event-time", 0, takes_event(fd, PITRACE_EVENT_TIME, 0, 0, 0));

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <pitrace/encode.h>
+
 #include "drivertool.h"
 
 // A position in one stream. After next() has returned true, time is that of the record at offset.
@@ -19,7 +21,7 @@ struct cursor {
 // Counts of errors found in streams.
 struct faults {
   unsigned int malformed;      // length, type or string does not fit
-  unsigned int no_time;  // the stream does not begin with a TIME record
+  unsigned int no_time;        // the stream does not begin with a TIME record
   unsigned int backwards;      // a record older than the one before
   unsigned int unaccounted;    // produced != written + lost
   unsigned int count_differs;  // records seen != written
@@ -55,7 +57,8 @@ static bool current_record(struct cursor* cursor, struct faults* faults) {
   const uint32_t length = length_of(&cursor->record);
   const uint32_t type = cursor->record.type_length & PITRACE_TYPE_MASK;
   const bool good =
-      length >= sizeof cursor->record && length <= PITRACE_MAX_RECORD &&
+      length >= sizeof cursor->record &&
+      (length <= PITRACE_MAX_RECORD || cursor->view->head->kind == PITRACE_BUFFER_STACKS) &&
       length <= cursor->end - cursor->offset &&
       (type == PITRACE_TYPE_INTS || (type == PITRACE_TYPE_STRINGS && strings_fit(cursor)));
   if (!good) {
@@ -113,12 +116,13 @@ static void walk_stream(const struct view* view, struct faults* faults, struct t
 }
 
 static void print_stream(const struct view* view, const struct ticks* ticks) {
+  static const char* const kinds[] = {"trace", "mte", "stacks"};
   const struct pitrace_buffer_head* head = view->head;
   printf("stream %s cpu %u bytes %" PRIu64 " produced %" PRIu64 " written %" PRIu64 " full %" PRIu64
          " stopped %" PRIu64 " long %" PRIu64 " source %" PRIu64 " ticks %" PRIu64 " span %" PRIu64
          "\n",
-         head->kind == PITRACE_BUFFER_TRACE ? "trace" : "mte", head->cpu, (uint64_t)head->committed,
-         (uint64_t)head->produced, (uint64_t)head->written, (uint64_t)head->lost[PITRACE_LOST_FULL],
+         kinds[head->kind], head->cpu, (uint64_t)head->committed, (uint64_t)head->produced,
+         (uint64_t)head->written, (uint64_t)head->lost[PITRACE_LOST_FULL],
          (uint64_t)head->lost[PITRACE_LOST_STOPPED], (uint64_t)head->lost[PITRACE_LOST_TOO_LONG],
          (uint64_t)head->lost[PITRACE_LOST_SOURCE], ticks->count, ticks->last - ticks->first);
 }
@@ -138,11 +142,38 @@ static void print_stack(const struct cursor* cursor, uint32_t index, bool with_a
   if (with_address) printf(" %016" PRIx64, long_at(cursor, index - 2));
   for (uint32_t i = 0; i < kernel + user; i++)
     printf(" %016" PRIx64, long_at(cursor, index + 1 + 2 * i));
+  if (stack & PITRACE_STACK_USER_ID)
+    printf(" id %u", word(cursor, index + 1 + 2 * (kernel + user)));
+}
+
+// Prints "copy CPU id ID pid PID tid TID bytes N frames", and the return addresses to which the
+// frame pointers in the copy lead.
+static void print_copy(const struct cursor* cursor) {
+  const uint32_t bytes = word(cursor, PITRACE_COPY_INTS - 1);
+  const uint8_t* stack =
+      cursor->view->data + cursor->offset + sizeof cursor->record + 4 * PITRACE_COPY_INTS;
+  const uint64_t begin = long_at(cursor, 2 + 2 * 7);           // rsp
+  uint64_t frame = long_at(cursor, 2 + 2 * 6), least = begin;  // rbp
+  uint64_t words[2];
+
+  printf("copy %u id %u pid %u tid %u bytes %u frames", cursor->view->head->cpu,
+         cursor->record.minor, word(cursor, 0), word(cursor, 1), bytes);
+  while (frame >= least && bytes >= sizeof words && frame - begin <= bytes - sizeof words) {
+    memcpy(words, stack + (frame - begin), sizeof words);
+    printf(" %016" PRIx64, words[1]);
+    least = frame + sizeof words;
+    frame = words[0];
+  }
+  putchar('\n');
 }
 
 // Prints "record TIME CPU MAJOR/MINOR int... "name""; numbers in hex except pid and tid.
 static void print_record(const struct cursor* cursor) {
   const struct pitrace_record* record = &cursor->record;
+  if (record->major == PITRACE_MAJOR_STACK_COPY) {
+    print_copy(cursor);
+    return;
+  }
   const bool strings = (record->type_length & PITRACE_TYPE_MASK) == PITRACE_TYPE_STRINGS;
   const uint32_t words = words_of(record);
   const uint32_t first = strings ? 1 : 0;
@@ -163,11 +194,11 @@ static void print_record(const struct cursor* cursor) {
 
 // Prints all streams merged by time; at equal times MTE records come first.
 static void dump(const struct views* views) {
-  static struct cursor cursors[PITRACE_BUFFERS * MAX_CPUS];
+  static struct cursor cursors[PITRACE_BUFFERS_ALL * MAX_CPUS];
   struct faults ignored = {0};
   unsigned int count = 0;
 
-  for (int kind = PITRACE_BUFFERS - 1; kind >= 0; kind--) {
+  for (int kind = PITRACE_BUFFERS_ALL - 1; kind >= 0; kind--) {
     for (unsigned int cpu = 0; cpu < views->cpus; cpu++) {
       const struct view* view = &views->of[kind][cpu];
       if (!view->head) continue;
@@ -201,7 +232,7 @@ bool walk_check(const struct views* views, bool print_all) {
   unsigned int streams = 0;
 
   if (print_all) dump(views);
-  for (uint32_t kind = 0; kind < PITRACE_BUFFERS; kind++) {
+  for (uint32_t kind = 0; kind < PITRACE_BUFFERS_ALL; kind++) {
     for (unsigned int cpu = 0; cpu < views->cpus; cpu++) {
       const struct view* view = &views->of[kind][cpu];
       struct ticks ticks = {0};

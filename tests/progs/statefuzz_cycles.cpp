@@ -83,7 +83,9 @@ void Starter::trace() {
   constexpr uint32_t majors[] = {0xff, 0, 0x12, 0x04, 0x05, 0x03, 0x19};
   pitrace_stacks stacks{3, 32};
   allocate(random_.pick(majors));
+  pitrace_copies copies{8192, 0, 256 << 10};
   if (random_.one_in(3)) call(PITRACE_IOC_STACKS, &stacks);
+  if (random_.one_in(2)) call(PITRACE_IOC_COPIES, &copies);
   if (random_.one_in(2))
     ::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, device_, PITRACE_MMAP_OFFSET(0, 0));
   call(PITRACE_IOC_ON, nullptr);

@@ -82,7 +82,7 @@ void Generator::fill_session(Call& call) {
       constexpr uint64_t positions[] = {0, 1, 4096, 16384, 1ull << 62, ~0ull};
       constexpr uint32_t processors[] = {0, 1, 0, 1, 2, 63, 8191, 0xffff, ~0u};
       pitrace_consumed consumed{};
-      consumed.kind = static_cast<uint32_t>(random_.one_in(12) ? random_.next() : random_.below(2));
+      consumed.kind = static_cast<uint32_t>(random_.one_in(12) ? random_.next() : random_.below(3));
       consumed.cpu = random_.pick(processors);
       consumed.position = random_.pick(positions);
       return put(call, consumed);
@@ -91,6 +91,12 @@ void Generator::fill_session(Call& call) {
       constexpr uint32_t depths[] = {0, 1, 16, 127, 128, ~0u};
       return put(call,
                  pitrace_stacks{static_cast<uint32_t>(random_.below(5)), random_.pick(depths)});
+    }
+    case PITRACE_IOC_COPIES: {
+      constexpr uint32_t bytes[] = {0, 4, 512, 520, 4096, 61440, 61448, ~0u};
+      constexpr uint64_t buffers[] = {0, 4096, 1 << 16, 1 << 18, 1ull << 32, ~0ull};
+      return put(call, pitrace_copies{random_.pick(bytes), random_.one_in(8) ? 1u : 0u,
+                                      random_.pick(buffers)});
     }
     case PITRACE_IOC_EVENT: {
       constexpr uint64_t periods[] = {0, 100, 10000, 1000000, 1ull << 61, 1ull << 62, ~0ull};

@@ -301,6 +301,8 @@ void Model::apply_ioctl(const Call& call, const Caller& by, int error) {
     case PITRACE_IOC_EVENT:
       session.has_other_event = argument<pitrace_event>(call).type != PITRACE_EVENT_TIME;
       return;
+    case PITRACE_IOC_COPIES:
+      return session.set_copies(argument<pitrace_copies>(call), cpu1_online);
     case PITRACE_IOC_AI_ON:
       by.file->ai = true;
       ++ai_users;
@@ -407,6 +409,7 @@ void Model::apply(const Call& call, int role, int thread, int error) {
         case File::processor:
           cpu1_online = value;
           if (value && session.owner) session.buffers_of_cpu1 = true;
+          session.copies_of_cpu1 |= value && session.bytes[2];
           return;
         default:
           return;

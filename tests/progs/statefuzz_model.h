@@ -92,12 +92,18 @@ struct Session {
   uint32_t mode = 0;
   uint32_t rate = 0;
   uint32_t interval_id = 0;
-  uint64_t bytes[PITRACE_BUFFERS] = {};
+  uint64_t bytes[PITRACE_BUFFERS_ALL] = {};
   uint64_t section = 0;
   bool suspended = false;
   bool has_other_event = false;
   bool buffers_of_cpu1 = false;
+  bool copies_of_cpu1 = false;
   std::bitset<256> enabled;
+
+  void set_copies(const pitrace_copies& copies, bool with_cpu1) {
+    bytes[2] = copies.bytes ? (copies.buffer_bytes + 4095) & ~4095ull : 0;
+    copies_of_cpu1 = copies.bytes && with_cpu1;
+  }
 };
 
 struct ITrace {
@@ -179,6 +185,7 @@ class Model {
   Expectation predict_slot(const Call& call, const Caller& by) const;
   Expectation predict_dump(const Call& call) const;
   Expectation predict_hook(const Call& call) const;
+  bool has_buffer(uint64_t kind, uint64_t cpu) const;
   Expectation predict_map(const Call& call, const Caller& by) const;
   Expectation predict_open(const Call& call, const Caller& by) const;
   bool may_trace(const Caller& by) const;

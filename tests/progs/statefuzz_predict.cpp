@@ -43,6 +43,12 @@ bool Model::may_count(const Caller& by) const {
 
 // ---- mappings ----
 
+bool Model::has_buffer(uint64_t kind, uint64_t cpu) const {
+  if (kind >= PITRACE_BUFFERS_ALL || cpu >= 2 || !session.bytes[kind]) return false;
+  return cpu == 0 ||
+         (kind == PITRACE_BUFFER_STACKS ? session.copies_of_cpu1 : session.buffers_of_cpu1);
+}
+
 Expectation Model::predict_map(const Call& call, const Caller& by) const {
   const uint64_t offset = call.number[0], length = call.number[1];
   const auto protection = static_cast<int>(call.number[2]);
@@ -63,8 +69,7 @@ Expectation Model::predict_map(const Call& call, const Caller& by) const {
   if (session.owner != by.file) return EPERM;
   if (changes) return EACCES;
   const uint64_t kind = (offset >> 48) - 1, cpu = offset >> 32 & 0xffff;
-  if (kind >= PITRACE_BUFFERS || cpu >= 2 || static_cast<uint32_t>(offset)) return ENXIO;
-  if (cpu == 1 && !session.buffers_of_cpu1) return ENXIO;
+  if (!has_buffer(kind, cpu) || static_cast<uint32_t>(offset)) return ENXIO;
   return pages * 4096 > PITRACE_HEAD_BYTES + 2 * session.bytes[kind] ? ENXIO : 0;
 }
 
@@ -126,6 +131,18 @@ Expectation Model::predict_settings(const Call& call, const Caller& by) const {
       if (on) return EBUSY;
       return stacks.which > 3 || !stacks.depth || stacks.depth > PITRACE_STACK_DEPTH_MAX ? EINVAL
                                                                                          : 0;
+    }
+    case PITRACE_IOC_COPIES: {
+      const auto copies = argument<pitrace_copies>(call);
+      if (!owns) return EPERM;
+      if (on) return EBUSY;
+      if (copies.reserved) return EINVAL;
+      if (!copies.bytes) return 0;
+      if (copies.bytes % 8 || copies.bytes < PITRACE_COPY_BYTES_MIN ||
+          copies.bytes > PITRACE_COPY_BYTES_MAX || copies.buffer_bytes >> 32)
+        return EINVAL;
+      const uint64_t rounded = (copies.buffer_bytes + 4095) & ~4095ull;
+      return rounded < 4 * (copies.bytes + 160ull) ? EINVAL : 0;
     }
     case PITRACE_IOC_EVENT: {
       const auto event = argument<pitrace_event>(call);
@@ -197,11 +214,12 @@ Expectation Model::predict_session(const Call& call, const Caller& by) const {
     case PITRACE_IOC_CONSUMED: {
       const auto consumed = argument<pitrace_consumed>(call);
       if (!owns) return EPERM;
-      if (consumed.kind >= PITRACE_BUFFERS) return EINVAL;
+      if (consumed.kind >= PITRACE_BUFFERS_ALL) return EINVAL;
       if (consumed.cpu >= 2) return {ENXIO, EINVAL};
-      if (consumed.cpu == 1 && !session.buffers_of_cpu1) return ENXIO;
-      if (session.mode == PITRACE_MODE_NORMAL ||
-          (session.mode == PITRACE_MODE_WRAP && consumed.kind == PITRACE_BUFFER_TRACE))
+      if (!has_buffer(consumed.kind, consumed.cpu)) return ENXIO;
+      if (consumed.kind != PITRACE_BUFFER_STACKS &&
+          (session.mode == PITRACE_MODE_NORMAL ||
+           (session.mode == PITRACE_MODE_WRAP && consumed.kind == PITRACE_BUFFER_TRACE)))
         return EINVAL;
       if (consumed.position >> 60) return EINVAL;
       return {0, EINVAL};

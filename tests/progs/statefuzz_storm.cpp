@@ -16,16 +16,17 @@ namespace statefuzz {
 namespace {
 
 constexpr uint32_t commands[] = {
-    PITRACE_IOC_ON,          PITRACE_IOC_OFF,       PITRACE_IOC_TERMINATE,  PITRACE_IOC_INFO,
-    PITRACE_IOC_ALLOC,       PITRACE_IOC_ALLOC,     PITRACE_IOC_ENABLE,     PITRACE_IOC_DISABLE,
-    PITRACE_IOC_RATE,        PITRACE_IOC_SUSPEND,   PITRACE_IOC_RESUME,     PITRACE_IOC_DISCARD,
-    PITRACE_IOC_CONSUMED,    PITRACE_IOC_HOOK,      PITRACE_IOC_HOOK,       PITRACE_IOC_STACKS,
-    PITRACE_IOC_EVENT,       PITRACE_IOC_AI_ON,     PITRACE_IOC_AI_OFF,     PITRACE_IOC_AI_READ,
-    PITRACE_IOC_IT_INSTALL,  PITRACE_IOC_IT_REMOVE, PITRACE_IOC_IT_ON,      PITRACE_IOC_IT_OFF,
-    PITRACE_IOC_IT_INFO,     PITRACE_IOC_IT_ENABLE, PITRACE_IOC_IT_DISABLE, PITRACE_IOC_PROBE,
-    PITRACE_PTT_IOC_INIT,    PITRACE_PTT_IOC_TERM,  PITRACE_PTT_IOC_DUMP,   PITRACE_PTT_IOC_INTS,
-    PITRACE_PTT_IOC_RESIDUE, PITRACE_PTT_IOC_INFO,  PITRACE_PTT_IOC_ATTACH, PITRACE_PTT_IOC_ATTACH,
-    PITRACE_PTT_IOC_DETACH,  PITRACE_PTT_IOC_READ,  PITRACE_PTT_IOC_READ};
+    PITRACE_IOC_ON,         PITRACE_IOC_OFF,        PITRACE_IOC_TERMINATE,   PITRACE_IOC_INFO,
+    PITRACE_IOC_ALLOC,      PITRACE_IOC_ALLOC,      PITRACE_IOC_ENABLE,      PITRACE_IOC_DISABLE,
+    PITRACE_IOC_RATE,       PITRACE_IOC_SUSPEND,    PITRACE_IOC_RESUME,      PITRACE_IOC_DISCARD,
+    PITRACE_IOC_CONSUMED,   PITRACE_IOC_HOOK,       PITRACE_IOC_HOOK,        PITRACE_IOC_STACKS,
+    PITRACE_IOC_COPIES,     PITRACE_IOC_COPIES,     PITRACE_IOC_EVENT,       PITRACE_IOC_AI_ON,
+    PITRACE_IOC_AI_OFF,     PITRACE_IOC_AI_READ,    PITRACE_IOC_IT_INSTALL,  PITRACE_IOC_IT_REMOVE,
+    PITRACE_IOC_IT_ON,      PITRACE_IOC_IT_OFF,     PITRACE_IOC_IT_INFO,     PITRACE_IOC_IT_ENABLE,
+    PITRACE_IOC_IT_DISABLE, PITRACE_IOC_PROBE,      PITRACE_PTT_IOC_INIT,    PITRACE_PTT_IOC_TERM,
+    PITRACE_PTT_IOC_DUMP,   PITRACE_PTT_IOC_INTS,   PITRACE_PTT_IOC_RESIDUE, PITRACE_PTT_IOC_INFO,
+    PITRACE_PTT_IOC_ATTACH, PITRACE_PTT_IOC_ATTACH, PITRACE_PTT_IOC_DETACH,  PITRACE_PTT_IOC_READ,
+    PITRACE_PTT_IOC_READ};
 
 template <typename T>
 void put(Call& call, const T& value) {
@@ -51,10 +52,12 @@ void fill_session(Random& random, Call& call) {
       return put(call, static_cast<uint32_t>(random.below(2000)));
     case PITRACE_IOC_CONSUMED:
       return put(call,
-                 pitrace_consumed{static_cast<uint32_t>(random.below(2)),
+                 pitrace_consumed{static_cast<uint32_t>(random.below(3)),
                                   static_cast<uint32_t>(random.below(2)), random.below(1 << 18)});
     case PITRACE_IOC_STACKS:
       return put(call, pitrace_stacks{static_cast<uint32_t>(random.below(4)), 16});
+    case PITRACE_IOC_COPIES:
+      return put(call, pitrace_copies{random.one_in(3) ? 0 : 4096u, 0, random.below(1 << 18)});
     case PITRACE_IOC_EVENT:
       return put(call, pitrace_event{random.one_in(2) ? PITRACE_EVENT_TIME : 1u, 4, random.below(4),
                                      0, 0, 1000000});
@@ -143,8 +146,12 @@ void choose_ioctl(Random& random, Call& call) {
 }
 
 void choose_map(Random& random, Call& call) {
-  const uint64_t offsets[] = {0, PITRACE_MMAP_HOOK_PAGE, PITRACE_MMAP_OFFSET(0, 0),
-                              PITRACE_MMAP_OFFSET(0, 1), PITRACE_MMAP_OFFSET(1, 0)};
+  const uint64_t offsets[] = {0,
+                              PITRACE_MMAP_HOOK_PAGE,
+                              PITRACE_MMAP_OFFSET(0, 0),
+                              PITRACE_MMAP_OFFSET(0, 1),
+                              PITRACE_MMAP_OFFSET(1, 0),
+                              PITRACE_MMAP_OFFSET(2, 0)};
   const uint64_t lengths[] = {4096, PITRACE_PTT_AREA_BYTES, 4096 + 2 * 65536};
   call.kind = Kind::map;
   call.number[0] = random.pick(offsets);

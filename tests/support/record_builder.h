@@ -25,14 +25,15 @@ struct StackFrames {
   std::vector<__u64> kernel = {};
   std::vector<__u64> user = {};
   uint32_t flags = 0;  // PITRACE_STACK_*
+  uint32_t id = 0;     // with PITRACE_STACK_USER_ID
 
   uint32_t ints() const {
-    return pitrace_stack_ints(static_cast<uint32_t>(kernel.size()),
+    return pitrace_stack_ints(flags, static_cast<uint32_t>(kernel.size()),
                               static_cast<uint32_t>(user.size()));
   }
   void put(uint32_t* data) const {
     pitrace_put_stack(data, flags, kernel.data(), static_cast<uint32_t>(kernel.size()), user.data(),
-                      static_cast<uint32_t>(user.size()));
+                      static_cast<uint32_t>(user.size()), id);
   }
 };
 

@@ -47,14 +47,14 @@ struct Stack {
   std::span<const __u64> user;
 
   uint32_t ints() const {
-    return exists ? pitrace_stack_ints(static_cast<uint32_t>(kernel.size()),
+    return exists ? pitrace_stack_ints(flags, static_cast<uint32_t>(kernel.size()),
                                        static_cast<uint32_t>(user.size()))
                   : 0;
   }
   void put(uint32_t* place) const {
     if (exists)
       pitrace_put_stack(place, flags, kernel.data(), static_cast<uint32_t>(kernel.size()),
-                        user.data(), static_cast<uint32_t>(user.size()));
+                        user.data(), static_cast<uint32_t>(user.size()), 0);
   }
 };
 

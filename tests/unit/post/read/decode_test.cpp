@@ -107,6 +107,62 @@ TEST(Decode, ReadsTheStackOfATick) {
   EXPECT_EQ(stack.frame(2), 0x700000001004ull);
 }
 
+TEST(Decode, JoinsAStackWithTheFramesOfItsId) {
+  RecordBuilder records(false);
+  records.tick(1, false, 7, 8, 0xffffffff81000001,
+               {{0xffffffff81000002}, {0x1003}, PITRACE_STACK_USER_ID, 42});
+  const pi::RecordView record(records.bytes());
+  pi::StackView stack = pi::stack_of_tprof(record);
+  EXPECT_EQ(stack.id(), 42u);
+  std::vector<std::byte> bytes(pitrace_size_stack(2));
+  const __u64 frames[] = {0x1004, 0x700000001005};
+  pitrace_encode_stack(bytes.data(), 1, 42, PITRACE_STACK_USER_TABLES, frames, 2, 1);
+  pi::UserFrames more{0, 0, 0, record, 0};
+  ASSERT_TRUE(pi::decode_user_frames(pi::RecordView(bytes), more));
+  EXPECT_EQ(more.id, 42u);
+  pi::StackView joined = stack;
+  joined.join(&more);
+  EXPECT_EQ(joined.flags(), uint32_t{PITRACE_STACK_USER_ID | PITRACE_STACK_USER_TABLES});
+  ASSERT_EQ(joined.kernel_frames(), 1u);
+  ASSERT_EQ(joined.user_frames(), 3u);
+  EXPECT_EQ(joined.table_frames(), 2u);  // where the thread entered the kernel is no guess
+  EXPECT_EQ(joined.frame(1), 0x1003ull);
+  EXPECT_EQ(joined.frame(2), 0x1004ull);
+  EXPECT_EQ(joined.frame(3), 0x700000001005ull);
+  // Without its frames the user's part is broken.
+  stack.join(nullptr);
+  EXPECT_EQ(stack.flags(), uint32_t{PITRACE_STACK_USER_ID | PITRACE_STACK_USER_BROKEN});
+  EXPECT_EQ(stack.user_frames(), 1u);
+}
+
+TEST(Decode, CountsOfUserFramesAreBelievedOnlyUpToTheRecord) {
+  RecordBuilder lying(false);
+  lying.ints(1, PITRACE_MAJOR_STACK, 1, {0, 9, 0, 0x1001});
+  pi::UserFrames frames{0, 0, 0, pi::RecordView({}), 0};
+  ASSERT_TRUE(pi::decode_user_frames(pi::RecordView(lying.bytes()), frames));
+  EXPECT_EQ(frames.count, 1u);
+  EXPECT_EQ(frames.table_frames, 1u);
+  RecordBuilder shorter(false);
+  shorter.ints(1, PITRACE_MAJOR_STACK, 1, {0});
+  EXPECT_FALSE(pi::decode_user_frames(pi::RecordView(shorter.bytes()), frames));
+}
+
+TEST(Decode, ACopyOfAStackIsNotLongerThanItsRecord) {
+  const __u64 registers[PITRACE_STACK_REGISTERS] = {1, 2, 3};
+  const uint64_t stack[] = {11, 12};
+  std::vector<std::byte> bytes(pitrace_size_copy(16));
+  pitrace_encode_copy(bytes.data(), 1, 4, 5, 6, registers, stack, 16);
+  pi::StackCopy copy{};
+  ASSERT_TRUE(pi::decode_stack_copy(pi::RecordView(bytes), copy));
+  EXPECT_EQ(copy.id, 4u);
+  EXPECT_EQ(copy.registers[2], 3u);
+  EXPECT_EQ(copy.stack.size(), 16u);
+  EXPECT_EQ(std::memcmp(copy.stack.data(), stack, 16), 0);
+  const uint32_t longer = 20;
+  std::memcpy(bytes.data() + pitrace_size_copy(0) - 4, &longer, 4);
+  EXPECT_FALSE(pi::decode_stack_copy(pi::RecordView(bytes), copy));
+}
+
 TEST(Decode, MissingAndTruncatedStacksDoNotExist) {
   RecordBuilder plain(false);
   plain.tick(1, true, 7, 8, 0x1001).dispatch(2, 7, 8, PITRACE_STATE_SLEEPING);
