@@ -56,6 +56,7 @@ enum section_type : uint32_t {
   section_mte = 1,
   section_trace = 2,
   section_final_mte = 4,
+  section_stacks = 8,  // our addition: PITRACE_MAJOR_STACK records for those of section_trace
   // Our additions. Readers skip types they do not know.
   section_info = 0x100,         // text: "key=value" lines, keys in namespace info
   section_build_ids = 0x200,    // text: "BUILDID PATH" lines; "-" for a file without one, "?" for
@@ -98,9 +99,10 @@ constexpr char stack_depth[] = "stack_depth";  // maximum of kernel frames and o
 constexpr char rate[] = "rate";          // ticks a second that the source was set to, 0: by event
 constexpr char tick_ns[] = "tick_ns";    // mean distance of two ticks, nanoseconds, 0: by event
 constexpr char kallsyms[] = "kallsyms";  // "complete", "hidden" (addresses withheld), "missing"
-// Counters, one line each: "count.CPU.trace|mte.produced|written|full|stopped|too_long|source=N".
-// Of the written ones, "overwritten" were overwritten by newer ones (wrap-around) and "unwritten"
-// did not get into the file (disk full).
+// Counters, one line each:
+// "count.CPU.trace|mte|stacks.produced|written|full|stopped|too_long|source=N". Of the written
+// ones, "overwritten" were overwritten by newer ones (wrap-around) and "unwritten" did not get into
+// the file (disk full).
 constexpr char count_prefix[] = "count.";
 // "missed.PROBE=N": hits of one of the module's probes that the kernel skipped; no line: none
 constexpr char missed_prefix[] = "missed.";

@@ -92,10 +92,11 @@ class TextTrace {
   void begin_section(Words& words) {
     end_section();
     const std::string type = words.word();
-    type_ = type == "mte"     ? pi::nrm2::section_mte
-            : type == "trace" ? pi::nrm2::section_trace
-            : type == "final" ? pi::nrm2::section_final_mte
-                              : throw std::invalid_argument("no section type: " + type);
+    type_ = type == "mte"      ? pi::nrm2::section_mte
+            : type == "trace"  ? pi::nrm2::section_trace
+            : type == "stacks" ? pi::nrm2::section_stacks
+            : type == "final"  ? pi::nrm2::section_final_mte
+                               : throw std::invalid_argument("no section type: " + type);
     facts_ = {words.small(), 0, cpus_, 0, 0};
     bool time_records = true;
     for (std::string option; words.take(option);) {
@@ -279,6 +280,11 @@ class TextTrace {
       for (const auto& [name, value] : flags)
         if (word == name) flag = value;
       stack.flags |= flag;
+      if (word == "id") {
+        flag = PITRACE_STACK_USER_ID;
+        stack.flags |= flag;
+        stack.id = words.small();
+      }
       if (word == "kernel" || word == "user")
         frames = word == "kernel" ? &stack.kernel : &stack.user;
       else if (flag == 0 && !frames)

@@ -6,6 +6,7 @@
 
 #include "read/losses.h"
 #include "read/merge.h"
+#include "read/stack_frames.h"
 
 namespace post {
 namespace {
@@ -78,6 +79,8 @@ bool check_record(const Stream& stream, pi::TprofTick& tick, DamageLog& damage) 
   const pi::RecordView& record = stream.record();
   if (record.major() == PITRACE_MAJOR_TPROF) return check_tick(stream, tick, damage);
   if (record.major() == PITRACE_MAJOR_DISPATCH) return check_dispatch(stream, damage);
+  // Only the recorder writes stacks, to streams of their own.
+  if (record.major() == PITRACE_MAJOR_STACK) return stream.key().stacks;
   return !pi::is_itrace(record) || check_itrace(record);
 }
 
@@ -140,6 +143,7 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
   const bool by_record = selection.by_record();
   const uint64_t begin = selection.times.any() ? begin_of(source, file) : 0;
   pi::TprofTick tick;
+  StackFrames stacks;
   while (merge.next()) {
     const Stream& stream = merge.current();
     const pi::RecordView& record = stream.record();
@@ -149,8 +153,9 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
       break;
     }
     const uint64_t of_major = ++totals.by_major[record.major()];
-    const bool valid = check_record(stream, tick, damage);
-    Arrival arrival{stream, nullptr, true, false};
+    bool valid = check_record(stream, tick, damage);
+    if (record.major() == PITRACE_MAJOR_STACK) valid = valid && stacks.take(stream.cpu(), record);
+    Arrival arrival{stream, nullptr, true, false, stacks.find(stream.cpu(), record)};
     if (by_record) [[unlikely]]
       arrival.in_range =
           number >= selection.records.first &&

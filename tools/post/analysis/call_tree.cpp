@@ -42,10 +42,11 @@ uint32_t CallTree::root_of(const Process& process, uint32_t tid, uint32_t cpu) {
 }
 
 CallTree::Place CallTree::add(const pi::TprofTick& tick, const pi::RecordView& record, uint32_t cpu,
-                              uint64_t time) {
+                              uint64_t time, const pi::UserFrames* user_frames) {
   const Process& process = processes_.at(tick.pid, time);
   const uint32_t root = root_of(process, tick.tid, cpu);
-  const uint32_t place = frames_.put_tick(tree_, root, tick, record, process, time, stacks_);
+  const uint32_t place =
+      frames_.put_tick(tree_, root, tick, record, process, time, stacks_, user_frames);
   if (exclusive_.size() <= place) exclusive_.resize(tree_.size());
   ++exclusive_[place];
   ++ticks_;

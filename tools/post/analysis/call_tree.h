@@ -41,12 +41,15 @@ class CallTree final : public Subscriber {
     uint32_t function;
   };
   // record: that of the tick.
-  Place add(const pi::TprofTick& tick, const pi::RecordView& record, uint32_t cpu, uint64_t time);
+  // user_frames: those that the record's stack lacks.
+  Place add(const pi::TprofTick& tick, const pi::RecordView& record, uint32_t cpu, uint64_t time,
+            const pi::UserFrames* user_frames = nullptr);
 
   void subscribe(Subscriptions& to) override { to.add(*this, {PITRACE_MAJOR_TPROF}); }
   bool take(const Arrival& arrival) override {
     if (arrival.tick_selected)
-      add(*arrival.tick, arrival.record(), arrival.stream.cpu(), arrival.time());
+      add(*arrival.tick, arrival.record(), arrival.stream.cpu(), arrival.time(),
+          arrival.user_frames);
     return true;
   }
 

@@ -79,7 +79,7 @@ void OffCpu::begin(uint64_t time) {
   dispatches_ = idle_dispatches_ = wakeups_ = gaps_ = contradicted_ = missing_wakeups_ = 0;
 }
 
-void OffCpu::add(const Stream& stream, bool selected) {
+void OffCpu::add(const Stream& stream, bool selected, const pi::UserFrames* user_frames) {
   const pi::RecordView& record = stream.record();
   const uint64_t time = stream.time();
   if (pi::is_time(record) && record.major() != PITRACE_MAJOR_TIME_FAKE) return;
@@ -90,6 +90,7 @@ void OffCpu::add(const Stream& stream, bool selected) {
   Cpu& cpu = cpu_of(stream.cpu());
   // Records before the beginning of a buffer in wrap-around (overwrite) mode are missing, too.
   check_gap(cpu, stream, record.major() == PITRACE_MAJOR_TIME_FAKE);
+  user_frames_ = user_frames;
   if (record.major() == PITRACE_MAJOR_DISPATCH) take(stream);
   cpu.last_time = time;
 }
@@ -130,7 +131,8 @@ void OffCpu::leave(uint32_t index, const pi::RecordView& record, uint32_t state,
   const LeaveReason reason = reason_of(state);
   if (options_.intervals) options_.intervals->leave(index, time, reason);
   settle(thread, time);
-  const pi::StackView stack = options_.stacks ? pi::stack_of_dispatch(record) : pi::StackView();
+  pi::StackView stack = options_.stacks ? pi::stack_of_dispatch(record) : pi::StackView();
+  stack.join(user_frames_);
   const Process& process = processes_.at(thread.facts.pid, time);
   const JudgedStack judged = frames_.judge(stack, true, process, time);
   if (thread.facts.selected) stacks_.add(record, 2, stack, judged);
@@ -352,7 +354,7 @@ void OffCpu::add_mte(const pi::RecordView& record, uint64_t time) {
 }
 
 void OffCpu::finish(const Stream& stream) {
-  if (stream.key().mte || !begun_ || over_) return;
+  if (!stream.key().is_trace() || !begun_ || over_) return;
   check_gap(cpu_of(stream.cpu()), stream, false);
 }
 

@@ -82,7 +82,8 @@ class OffCpu final : public Subscriber {
 
   // Every record of a trace buffer, in the order of time. selected: it is in the range of time that
   // is counted. Earlier records set the state of each thread at the start of that range.
-  void add(const Stream& stream, bool selected = true);
+  // user_frames: those that the record's stack lacks.
+  void add(const Stream& stream, bool selected = true, const pi::UserFrames* user_frames = nullptr);
   // Every MTE record, after it was applied to the processes: starts and ends of threads.
   void add_mte(const pi::RecordView& record, uint64_t time);
   // After the last record: once for each stream, which counts losses at its end; then once.
@@ -92,7 +93,7 @@ class OffCpu final : public Subscriber {
   void subscribe(Subscriptions& to) override { to.add_to_every_major(*this); }
   bool take(const Arrival& arrival) override {
     if (arrival.record().major() == PITRACE_MAJOR_MTE) add_mte(arrival.record(), arrival.time());
-    if (!arrival.stream.key().mte) add(arrival.stream, arrival.in_range);
+    if (arrival.stream.key().is_trace()) add(arrival.stream, arrival.in_range, arrival.user_frames);
     return true;
   }
   void end_stream(const Stream& stream) override { finish(stream); }
@@ -213,6 +214,7 @@ class OffCpu final : public Subscriber {
   PathTree woken_tree_;          // wait, chain
   std::vector<WokenSum> woken_;  // by place of woken_tree_
   StackCounts stacks_;
+  const pi::UserFrames* user_frames_ = nullptr;  // that the current record's stack lacks
   bool begun_ = false;
   bool over_ = false;  // the range of time that is counted
   uint64_t begin_ = 0;

@@ -24,10 +24,12 @@ class PathsByTime final : public Subscriber {
   void subscribe(Subscriptions& to) override { to.add(*this, {PITRACE_MAJOR_TPROF}); }
   bool take(const Arrival& arrival) override {
     if (arrival.tick_selected)
-      add(*arrival.tick, arrival.record(), arrival.stream.cpu(), arrival.time());
+      add(*arrival.tick, arrival.record(), arrival.stream.cpu(), arrival.time(),
+          arrival.user_frames);
     return true;
   }
-  void add(const pi::TprofTick& tick, const pi::RecordView& record, uint32_t cpu, uint64_t time);
+  void add(const pi::TprofTick& tick, const pi::RecordView& record, uint32_t cpu, uint64_t time,
+           const pi::UserFrames* user_frames = nullptr);
 
   // A path without callers if the tick had no stack.
   const CallTree& calls() const { return calls_; }

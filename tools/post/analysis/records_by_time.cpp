@@ -57,8 +57,8 @@ void RecordsByTime::add_tick(const Arrival& arrival) {
   const pi::TprofTick& tick = *arrival.tick;
   const Process& process = processes_.at(tick.pid, now_);
   const ThreadNames names = names_of(process, tick.tid);
-  const uint32_t place =
-      frames_.put_tick(stack_tree_, PathTree::root, tick, arrival.record(), process, now_, counts_);
+  const uint32_t place = frames_.put_tick(stack_tree_, PathTree::root, tick, arrival.record(),
+                                          process, now_, counts_, arrival.user_frames);
   put({Kind::tick, RecordSum::no_reason, tick.pid, tick.tid, names.process, names.thread, 2 * place,
        options_.lines ? line_at(process, tick, now_) : 0},
       arrival.stream.cpu(), now_, 0);

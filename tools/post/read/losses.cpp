@@ -45,7 +45,7 @@ std::string full_text(const TraceFile& file) {
 }  // namespace
 
 std::string buffer_name(const StreamKey& key) {
-  return fmt::format("CPU {} {}", key.cpu, key.mte ? "MTE" : "trace");
+  return fmt::format("CPU {} {}", key.cpu, key.mte ? "MTE" : key.kind());
 }
 
 Losses sum_losses(const TraceFile& file) {

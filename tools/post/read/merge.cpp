@@ -54,7 +54,7 @@ uint64_t begin_of(ByteSource& source, const TraceFile& file) {
   DamageLog ignored;  // the beginning is read again
   Merge merge(source, file, ignored, Merge::Select::all);
   while (merge.next())
-    if (!merge.current().key().mte && !pi::is_time(merge.current().record()))
+    if (merge.current().key().is_trace() && !pi::is_time(merge.current().record()))
       return merge.current().time();
   return 0;
 }

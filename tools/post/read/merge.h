@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Merges all streams of a trace by time. Records of equal time have the order of their streams in
-// the layout: MTE before trace, lower CPU first.
+// the layout: MTE, then stacks, then trace; lower CPU first.
 #ifndef POST_MERGE_H
 #define POST_MERGE_H
 

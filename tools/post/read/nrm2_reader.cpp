@@ -211,6 +211,7 @@ class LayoutReader {
       case nrm2::section_mte:
       case nrm2::section_trace:
       case nrm2::section_final_mte:
+      case nrm2::section_stacks:
         add_records(header, type, extent);
         break;
       case nrm2::section_info:
@@ -231,8 +232,10 @@ class LayoutReader {
   }
 
   void add_records(const HeaderBytes& header, uint32_t type, Extent extent) {
-    const StreamKey key{word_at(header, nrm2::offset::cpu), type != nrm2::section_trace};
-    StreamLayout& layout = streams_[{!key.mte, key.cpu, type}];
+    const bool stacks = type == nrm2::section_stacks;
+    const StreamKey key{word_at(header, nrm2::offset::cpu), type != nrm2::section_trace && !stacks,
+                        stacks};
+    StreamLayout& layout = streams_[{key.mte ? 0 : stacks ? 1 : 2, key.cpu, type}];
     if (layout.extents.empty()) {
       layout.key = key;
       layout.final_mte = type == nrm2::section_final_mte;
@@ -273,8 +276,8 @@ class LayoutReader {
   HeaderBytes first_{};
   std::vector<uint64_t> symbols_at_;
   TraceFile file_;
-  // By trace after MTE, CPU, section type. Addresses of the values stay valid.
-  std::map<std::tuple<bool, uint32_t, uint32_t>, StreamLayout> streams_;
+  // By kind (MTE, stacks, trace), CPU, section type. Addresses of the values stay valid.
+  std::map<std::tuple<int, uint32_t, uint32_t>, StreamLayout> streams_;
   uint64_t previous_data_ = nrm2::header_size;
   StreamLayout* previous_ = nullptr;  // stream of the section before, if it holds records
   std::vector<Extent> kernel_texts_;

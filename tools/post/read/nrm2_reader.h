@@ -39,7 +39,7 @@ struct FileRange {
 };
 
 struct TraceFile {
-  // MTE before trace, lower CPU first: the order in which records of equal time are delivered.
+  // MTE, stacks, trace; lower CPU first: the order in which records of equal time are delivered.
   std::vector<StreamLayout> streams;
   TraceInfo info;
   std::vector<BuildId> build_ids;

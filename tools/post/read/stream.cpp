@@ -133,7 +133,7 @@ bool Stream::recover() {
 void Stream::log_skipped(const char* what, uint64_t file_place, uint64_t bytes) {
   ++skipped_;
   damage_.add(fmt::format("CPU {} {}: {} at file offset {}; {} bytes skipped", cpu(),
-                          key().mte ? "MTE" : "trace", what, file_place, bytes),
+                          key().mte ? "MTE" : key().kind(), what, file_place, bytes),
               bytes);
 }
 
@@ -198,14 +198,14 @@ void Stream::accept_time() {
     high_ = static_cast<uint64_t>(high) << 32;
   else
     damage_.add(fmt::format("CPU {} {}: a time record without a time at file offset {}", cpu(),
-                            key().mte ? "MTE" : "trace", file_offset()),
+                            key().mte ? "MTE" : key().kind(), file_offset()),
                 record_.length());
 }
 
 void Stream::time_ran_back(uint64_t raw) {
   damage_.add(fmt::format("CPU {} {}: the time runs back by {} ns at file offset {}; the record "
                           "is taken as of the time before",
-                          cpu(), key().mte ? "MTE" : "trace", raw_ - raw, file_offset()),
+                          cpu(), key().mte ? "MTE" : key().kind(), raw_ - raw, file_offset()),
               0);
 }
 

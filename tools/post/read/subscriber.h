@@ -23,6 +23,8 @@ struct Arrival {
   // number among ticks, by its metric, and by names. Only a tick that can be decoded is selected.
   bool in_range = true;
   bool tick_selected = false;
+  // The further frames of the record's stack; null: it has none, or their record is missing.
+  const pi::UserFrames* user_frames = nullptr;
 
   const pi::RecordView& record() const { return stream.record(); }
   uint64_t time() const { return stream.time(); }

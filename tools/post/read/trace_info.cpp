@@ -13,7 +13,7 @@ namespace {
 
 namespace key = pi::nrm2::info;
 
-// "CPU.trace|mte.WHAT" after the prefix "count."
+// "CPU.trace|mte|stacks.WHAT" after the prefix "count."
 void parse_count(std::string_view name, uint64_t value, TraceInfo& info) {
   const size_t cpu_end = name.find('.');
   if (cpu_end == std::string_view::npos) return;
@@ -24,8 +24,8 @@ void parse_count(std::string_view name, uint64_t value, TraceInfo& info) {
     return;
   const std::string_view kind = name.substr(cpu_end + 1, kind_end - cpu_end - 1);
   const std::string_view what = name.substr(kind_end + 1);
-  if (kind != "trace" && kind != "mte") return;
-  StreamCounts& counts = info.counts[{static_cast<uint32_t>(cpu), kind == "mte"}];
+  if (kind != "trace" && kind != "mte" && kind != "stacks") return;
+  StreamCounts& counts = info.counts[{static_cast<uint32_t>(cpu), kind == "mte", kind == "stacks"}];
   if (what == "produced") counts.produced = value;
   if (what == "written") counts.written = value;
   if (what == "full") counts.lost[PITRACE_LOST_FULL] = value;

@@ -32,6 +32,9 @@ struct StreamCounts {
 struct StreamKey {
   uint32_t cpu = 0;
   bool mte = false;
+  bool stacks = false;  // the frames of user stacks
+  bool is_trace() const { return !mte && !stacks; }
+  const char* kind() const { return mte ? "mte" : stacks ? "stacks" : "trace"; }
   auto operator<=>(const StreamKey&) const = default;
 };
 

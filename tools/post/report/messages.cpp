@@ -31,6 +31,8 @@ const char* major_word(size_t major) {
       return " (task switches)";
     case PITRACE_MAJOR_MTE:
       return " (processes and modules)";
+    case PITRACE_MAJOR_STACK:
+      return " (user stacks)";
     case PITRACE_MAJOR_BRANCH_KERNEL:
       return " (ITrace: branches of the kernel)";
     case PITRACE_MAJOR_BRANCH_USER:

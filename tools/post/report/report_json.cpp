@@ -119,7 +119,7 @@ Json gaps_json(const std::vector<RecordTotals::StreamGaps>& streams) {
     for (const Gap& gap : std::span(stream.first).first(std::min(shown, stream.first.size())))
       places.push_back({{"from_ns", gap.from}, {"to_ns", gap.to}, {"records", gap.records}});
     json.push_back({{"cpu", stream.key.cpu},
-                    {"kind", stream.key.mte ? "mte" : "trace"},
+                    {"kind", stream.key.kind()},
                     {"count", stream.count},
                     {"records", stream.records},
                     {"first", std::move(places)}});
@@ -132,7 +132,7 @@ Json losses_json(const Summary& summary) {
   json["counted"] = summary.losses.counted;
   json["buffers"] = Json::array();
   for (const auto& [key, counts] : summary.losses.lossy) {
-    Json buffer = {{"cpu", key.cpu}, {"kind", key.mte ? "mte" : "trace"}};
+    Json buffer = {{"cpu", key.cpu}, {"kind", key.kind()}};
     buffer.update(counts_json(counts));
     json["buffers"].push_back(std::move(buffer));
   }

@@ -193,8 +193,9 @@ uint32_t Frames::put(PathTree& tree, uint32_t below, const pi::StackView& stack,
 
 uint32_t Frames::put_tick(PathTree& tree, uint32_t below, const pi::TprofTick& tick,
                           const pi::RecordView& record, const Process& process, uint64_t time,
-                          StackCounts& counts) {
-  const pi::StackView stack = pi::stack_of_tprof(record);
+                          StackCounts& counts, const pi::UserFrames* user_frames) {
+  pi::StackView stack = pi::stack_of_tprof(record);
+  stack.join(user_frames);
   JudgedStack judged;
   if (stack.exists()) {
     const FrameId function = at(process, tick.address, !tick.user, time);

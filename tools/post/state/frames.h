@@ -106,9 +106,10 @@ class Frames {
 
   // Adds the stack of a tick's record, or without one only the function on which it fell, below a
   // node of the tree; returns the node of the innermost. The stack is added to the counts.
+  // user_frames: those that it lacks.
   uint32_t put_tick(PathTree& tree, uint32_t below, const pi::TprofTick& tick,
                     const pi::RecordView& record, const Process& process, uint64_t time,
-                    StackCounts& counts);
+                    StackCounts& counts, const pi::UserFrames* user_frames);
 
   const Frame& frame(FrameId id) const { return frames_[id]; }
   size_t size() const { return frames_.size(); }
