@@ -156,19 +156,17 @@ int cmd_stacks(const Words& words) {
   auto table = plain(
       "swtrace stacks user|kernel|both|off [-depth N] [-by tables|fp] [-bytes N]",
       "Selects which stacks are recorded with ticks (samples) and dispatches (context switches): "
-      "those of user code, of the kernel, or both. With perf, user stacks of ticks are unwound by "
-      "the tables that programs contain; those of dispatches, and all with the module, follow "
-      "frame pointers. Works only while the trace is off.",
+      "those of user code, of the kernel, or both. User stacks are unwound by the tables that "
+      "programs contain; with perf, those of dispatches follow frame pointers. Works only while "
+      "the trace is off.",
       {"swtrace stacks both", "swtrace stacks user -depth 16", "swtrace stacks both -by fp"});
   table.group("Stacks")  //
       ("depth", cli::text("N", "64"),
        "maximum number of kernel frames and of user frames, 1 to 127")  //
       ("by", cli::text("tables|fp"),
-       "how user stacks of ticks are found: by unwind tables (default with perf), or by frame "
-       "pointers")  //
+       "how user stacks are found: by unwind tables (default), or by frame pointers")  //
       ("bytes", cli::text("N", "16384"),
-       "with tables: how many bytes of a stack are copied at each tick, 512 to 61440; deeper "
-       "stacks are cut");
+       "with tables: how many bytes of a stack are copied, 512 to 61440; deeper stacks are cut");
   table.positional("which", 1);
   const auto outcome = table.parse(words);
   if (outcome.exit) return *outcome.exit;

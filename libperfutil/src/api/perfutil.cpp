@@ -52,8 +52,9 @@ Result<pi_trace_status> status_of(Trace& trace) {
   out.mode = trace.mode();
   for (const auto& stream : trace.counts()) {
     out.cpus += stream.kind == PITRACE_BUFFER_TRACE;
-    out.overwritten += stream.overwritten;
     out.recorded_bytes += stream.bytes;
+    if (stream.kind == PITRACE_BUFFER_STACKS) continue;
+    out.overwritten += stream.overwritten;
     add(stream.kind == PITRACE_BUFFER_TRACE ? out.trace : out.mte, stream.counts);
   }
   return out;

@@ -130,7 +130,7 @@ Result<std::unique_ptr<Collector>> DriverCollector::create(const TraceConfig& co
   if (error == -EBUSY) return busy_error(*device);
   if (error == -ENOMEM) return no_memory_error(*device, config);
   if (error != 0) return control_error(-error, "allocate trace buffers");
-  std::unique_ptr<DriverCollector> collector(new DriverCollector(std::move(device), config.pid));
+  std::unique_ptr<DriverCollector> collector(new DriverCollector(std::move(device), config));
   // Sizes as rounded by the module.
   if (const auto status = collector->status(); !status) return status.error();
   if (collector->mapped_.empty())
@@ -139,6 +139,7 @@ Result<std::unique_ptr<Collector>> DriverCollector::create(const TraceConfig& co
 }
 
 DriverCollector::~DriverCollector() {
+  user_stacks_.stop();
   mapped_.clear();
   (void)device_->control(PITRACE_IOC_TERMINATE, nullptr);
 }
@@ -162,6 +163,8 @@ void DriverCollector::map_new_cpus() {
     }
     if (both.size() == PITRACE_BUFFERS) mapped_.emplace(cpu, std::move(both));
   }
+  for (const auto& [cpu, mappings] : mapped_)
+    user_stacks_.add_cpu(cpu, mappings[PITRACE_BUFFER_MTE]);
 }
 
 Status DriverCollector::enable(uint32_t major) {
@@ -200,23 +203,33 @@ Status DriverCollector::set_event(const TickEvent& event) {
 }
 
 Status DriverCollector::set_stack_resolver(const StackCopies& copies) {
-  if (copies.bytes == 0) return {};
-  return Error{PU_ERROR_NOT_SUPPORTED,
-               "With the pitrace module, user stacks follow frame pointers: it copies no stacks."};
+  const int error = user_stacks_.set(copies);
+  if (error == -ENOTTY) return too_old("copies of stacks");
+  if (error != 0) return control_error(-error, "copy stacks");
+  map_new_cpus();
+  return {};
 }
 
 Status DriverCollector::set_stacks(const StackChoice& stacks) {
-  pitrace_stacks request{stacks.which, stacks.depth};
+  // Copies have deeper user stacks than the module finds.
+  const auto depth = std::min<uint32_t>(stacks.depth, PITRACE_STACK_DEPTH_MAX);
+  pitrace_stacks request{stacks.which, depth};
   const int error = device_->control(PITRACE_IOC_STACKS, &request);
   if (error == -ENOTTY) return too_old("stacks");
   if (error != 0) return control_error(-error, "record stacks");
+  user_stacks_.set_depth(stacks.depth);
   stacks_ = stacks;
   return {};
 }
 
 Status DriverCollector::on() {
+  user_stacks_.begin();
   const int error = device_->control(PITRACE_IOC_ON, nullptr);
-  if (error == 0) return {};
+  if (error == 0) {
+    auto started = user_stacks_.start([this] { map_new_cpus(); });
+    if (!started) (void)device_->control(PITRACE_IOC_OFF, nullptr);
+    return started;
+  }
   // The module opens the counters when the trace is turned on.
   const bool of_event =
       error == -ENOENT || error == -EOPNOTSUPP || error == -ENOSPC || error == -EINVAL;
@@ -225,9 +238,12 @@ Status DriverCollector::on() {
 }
 
 Status DriverCollector::off() {
+  user_stacks_.end_names();
   const auto stopped = control(PITRACE_IOC_OFF, nullptr, "stop recording");
-  if (stopped) map_new_cpus();
-  return stopped;
+  if (!stopped) return stopped;
+  map_new_cpus();
+  user_stacks_.finish();
+  return {};
 }
 
 Status DriverCollector::suspend() {
@@ -239,7 +255,10 @@ Status DriverCollector::resume() {
 }
 
 Status DriverCollector::discard() {
-  return control(PITRACE_IOC_DISCARD, nullptr, "discard what was recorded");
+  const int error =
+      user_stacks_.discard([this] { return device_->control(PITRACE_IOC_DISCARD, nullptr); });
+  if (error != 0) return control_error(-error, "discard what was recorded");
+  return {};
 }
 
 Result<CollectorStatus> DriverCollector::status() {
@@ -286,7 +305,7 @@ bool DriverCollector::wraps(uint32_t kind) const {
 
 std::vector<BufferView> DriverCollector::buffers() {
   const std::lock_guard lock(mapped_mutex_);
-  std::vector<BufferView> views;
+  std::vector<BufferView> views = user_stacks_.buffers();
   // Names last: then they include those of all trace records in the views.
   for (const uint32_t kind : {PITRACE_BUFFER_TRACE, PITRACE_BUFFER_MTE})
     for (const auto& [cpu, mappings] : mapped_)
@@ -302,6 +321,8 @@ void DriverCollector::copy_trace(const std::function<void(BufferCopy)>& take) {
     for (const auto& [cpu, mappings] : mapped_) all.push_back(&mappings[PITRACE_BUFFER_TRACE]);
   }
   for (const auto* mapping : all) take(RingMemory(*mapping).copy());
+  user_stacks_.catch_up();
+  user_stacks_.copy(take);
 }
 
 std::vector<BufferView> DriverCollector::unread() {
@@ -310,6 +331,13 @@ std::vector<BufferView> DriverCollector::unread() {
 }
 
 void DriverCollector::consumed(const BufferView& view, size_t bytes) {
+  if (view.kind == PITRACE_BUFFER_STACKS)
+    return user_stacks_.consumed(view.cpu, view.position + bytes);
+  if (view.kind == PITRACE_BUFFER_MTE && user_stacks_.is_active()) {
+    BufferView names = view;
+    names.records = view.records.first(bytes);
+    user_stacks_.see_names(names);
+  }
   pitrace_consumed request{view.kind, view.cpu, view.position + bytes};
   (void)device_->control(PITRACE_IOC_CONSUMED, &request);
 }
@@ -329,7 +357,7 @@ std::vector<std::string> DriverCollector::cannot_see() {
 }
 
 std::vector<std::string> DriverCollector::notes() {
-  std::vector<std::string> list;
+  std::vector<std::string> list = user_stacks_.notes();
   if (info_.cpus_failed != 0)
     list.push_back(
         fmt::format("{} CPUs came online when there was no memory for their buffers; "

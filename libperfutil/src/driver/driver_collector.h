@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "driver_itrace.h"
+#include "driver_stacks.h"
 #include "source/collector.h"
 #include "source/config.h"
 #include "system/device.h"
@@ -48,8 +49,11 @@ class DriverCollector final : public Collector {
   int itrace_fd() const override { return device_->fd(); }
 
  private:
-  DriverCollector(std::unique_ptr<Device> device, int pid)
-      : device_(std::move(device)), itrace_(*device_), pid_(pid) {}
+  DriverCollector(std::unique_ptr<Device> device, const TraceConfig& config)
+      : device_(std::move(device)),
+        itrace_(*device_),
+        pid_(config.pid),
+        user_stacks_(*device_, config) {}
   Status control(unsigned long request, void* argument, const char* what);
   // Maps the buffers of CPUs that came online since the last call: the module allocates them then.
   void map_new_cpus();
@@ -64,6 +68,7 @@ class DriverCollector final : public Collector {
   StackChoice stacks_;
   std::mutex mapped_mutex_;
   std::map<uint32_t, std::vector<UniqueMapping>> mapped_;  // by CPU, then kind
+  DriverStacks user_stacks_;                               // last: its thread calls us
 };
 
 // Why the device cannot be opened, by error number.

@@ -15,8 +15,9 @@ namespace {
 
 void add_counts(InfoText& info, const StreamCounts& view) {
   constexpr const char* reasons[PITRACE_LOST_REASONS] = {"full", "stopped", "too_long", "source"};
-  const std::string prefix = fmt::format("{}{}.{}.", nrm2::info::count_prefix, view.cpu,
-                                         view.kind == PITRACE_BUFFER_TRACE ? "trace" : "mte");
+  constexpr const char* kinds[] = {"trace", "mte", "stacks"};  // PITRACE_BUFFER_*
+  const std::string prefix =
+      fmt::format("{}{}.{}.", nrm2::info::count_prefix, view.cpu, kinds[view.kind]);
   info.add_number(prefix + "produced", view.counts.produced);
   info.add_number(prefix + "written", view.counts.written);
   for (size_t reason = 0; reason < PITRACE_LOST_REASONS; ++reason)

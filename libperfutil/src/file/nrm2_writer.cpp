@@ -76,7 +76,8 @@ std::vector<Section> Writer::plan() const {
   std::vector<Section> sections;
   for (const auto& [kind, type] :
        {std::pair<uint32_t, uint32_t>{PITRACE_BUFFER_TRACE, nrm2::section_trace},
-        {PITRACE_BUFFER_MTE, nrm2::section_final_mte}})
+        {PITRACE_BUFFER_MTE, nrm2::section_final_mte},
+        {PITRACE_BUFFER_STACKS, nrm2::section_stacks}})
     for (const auto& view : content_.buffers)
       if (view.kind == kind)
         sections.push_back({type, view.cpu, view.records,

@@ -27,7 +27,9 @@ bool holds_records(uint32_t type) {
 }
 
 StreamFile::Stream stream_of(uint32_t cpu, uint32_t type) {
-  return {cpu, type == nrm2::section_trace ? PITRACE_BUFFER_TRACE : PITRACE_BUFFER_MTE};
+  return {cpu, type == nrm2::section_trace    ? PITRACE_BUFFER_TRACE
+               : type == nrm2::section_stacks ? PITRACE_BUFFER_STACKS
+                                              : PITRACE_BUFFER_MTE};
 }
 
 }  // namespace
@@ -171,7 +173,7 @@ Result<StreamFile> StreamFile::without_trace() const {
   Section section;
   for (uint64_t offset = 0; offset < file_.size(); offset += section.bytes) {
     if (const int error = section_at(offset, section); error != 0) return failed(error);
-    if (section.type == nrm2::section_trace) continue;
+    if (section.type == nrm2::section_trace || section.type == nrm2::section_stacks) continue;
     block.resize(section.bytes);
     int error = read(offset, block);
     Section moved = section;

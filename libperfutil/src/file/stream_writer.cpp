@@ -28,6 +28,12 @@ Error file_error(const std::string& name, int error) {
   return {PU_ERROR_FILE, fmt::format("'{}' cannot be written: {}.", name, errno_text(error))};
 }
 
+uint32_t section_type_of(uint32_t kind) {
+  return kind == PITRACE_BUFFER_MTE      ? nrm2::section_mte
+         : kind == PITRACE_BUFFER_STACKS ? nrm2::section_stacks
+                                         : nrm2::section_trace;
+}
+
 }  // namespace
 
 StreamWriter::StreamWriter(Collector& collector, std::unique_ptr<StreamFile> file, Setup setup)
@@ -122,10 +128,11 @@ void StreamWriter::take(Take what) {
   const bool trace_is_due = std::any_of(views.begin(), views.end(), [&](const BufferView& view) {
     return view.kind == PITRACE_BUFFER_TRACE && view.records.size() >= setup_.section_bytes;
   });
-  // Names before the records that need them, so that they are in the file whatever ends it.
-  for (const uint32_t kind : {PITRACE_BUFFER_MTE, PITRACE_BUFFER_TRACE}) {
-    const bool partial =
-        what == Take::all || (kind == PITRACE_BUFFER_MTE && (what == Take::names || trace_is_due));
+  // Names and stacks before the records that need them, so that they are in the file whatever ends
+  // it.
+  for (const uint32_t kind : {PITRACE_BUFFER_MTE, PITRACE_BUFFER_STACKS, PITRACE_BUFFER_TRACE}) {
+    const bool partial = what == Take::all ||
+                         (kind != PITRACE_BUFFER_TRACE && (what == Take::names || trace_is_due));
     for (const auto& view : views)
       if (view.kind == kind && !take_view(view, partial)) return;
   }
@@ -140,7 +147,7 @@ bool StreamWriter::take_view(BufferView view, bool partial) {
     const size_t bytes = whole_records(view.records, setup_.section_bytes, counted);
     if (bytes == 0) return true;
     const auto section = view.records.first(bytes);
-    const SectionFacts facts{is_mte ? nrm2::section_mte : nrm2::section_trace,
+    const SectionFacts facts{section_type_of(view.kind),
                              view.cpu,
                              static_cast<uint32_t>(bytes),
                              view.last_time,
@@ -153,7 +160,7 @@ bool StreamWriter::take_view(BufferView view, bool partial) {
     unsynced_ = true;
     if (is_mte)
       build_ids_.see(view.cpu, section);
-    else
+    else if (view.kind == PITRACE_BUFFER_TRACE)
       kernel_code_.see(section);
     collector_.consumed(view, bytes);
     view.records = view.records.subspan(bytes);

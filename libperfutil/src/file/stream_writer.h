@@ -26,11 +26,11 @@ namespace pi::perfutil {
 // How many records of a stream are in the file.
 using InFile = std::map<StreamFile::Stream, uint64_t>;
 
-// Trace sections are written when they are whole, MTE records also once a second, and the kernel's
-// symbols after the first second (the module's hooks have added some by then). A second thread
-// syncs the file to the disk every second, so that a slow disk does not delay the first. When
-// writing fails, sections stay in the buffers and are tried again every second; the buffers count
-// records for which there is no space then as lost.
+// Trace sections are written when they are whole, names and stacks also once a second, and the
+// kernel's symbols after the first second (the module's hooks have added some by then). A second
+// thread syncs the file to the disk every second, so that a slow disk does not delay the first.
+// When writing fails, sections stay in the buffers and are tried again every second; the buffers
+// count records for which there is no space then as lost.
 class StreamWriter {
  public:
   struct Setup {

@@ -27,8 +27,9 @@ void PerfCollector::read_rings(CpuEvents& events) {
   sane &= events.ticks.drain([&](std::span<const std::byte> record) {
     const uint64_t time = PerfConverter::tick_time(record);
     if (unwound_)
-      unwinding_.hold(events.cpu, time, record,
-                      converter_.is_tick(record) ? PerfConverter::chain_offset : 0);
+      unwinding_.hold(
+          events.cpu,
+          held_record(time, record, converter_.is_tick(record) ? PerfConverter::chain_offset : 0));
     else
       held.hold(time, record);
   });
@@ -48,11 +49,12 @@ void PerfCollector::tell_resolver(std::span<const std::byte> record) {
 
 uint64_t PerfCollector::resolve_stacks(uint64_t until) {
   if (!unwound_) return until;
-  const uint64_t waits =
-      unwinding_.advance(until, until == UINT64_MAX,
-                         [this](uint32_t cpu, uint64_t time, std::span<const std::byte> record) {
-                           held_[cpu].hold(time, record);
-                         });
+  const auto put = [this](uint32_t cpu, HeldStack& held, const ResolvedStack* resolved) {
+    if (resolved) replace_frames(held, PerfConverter::chain_offset, *resolved);
+    held_[cpu].hold(held.time, held.record);
+  };
+  if (until == UINT64_MAX) unwinding_.finish(until, put);
+  const uint64_t waits = unwinding_.advance(until, StackUnwinding::Wait::usual, put);
   return waits == UINT64_MAX ? until : waits - 1;
 }
 

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "perf_copy.h"
 #include "source/sampling.h"
-#include "stack_unwinding.h"
 
 namespace pi::perfutil {
 

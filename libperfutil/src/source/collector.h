@@ -38,9 +38,10 @@ struct BufferView {
   uint64_t last_time = 0;  // of the newest record, nanoseconds of the trace clock
 };
 
-// A copy of a trace buffer that wraps around.
+// A copy of a buffer that wraps around.
 struct BufferCopy {
   uint32_t cpu = 0;
+  uint32_t kind = PITRACE_BUFFER_TRACE;
   std::vector<std::byte> records;
   Counts counts;
   uint64_t kept = 0;  // of the written records; the others were overwritten
@@ -93,7 +94,8 @@ class Collector {
   virtual Status discard() = 0;
   // The buffers that do not wrap around.
   virtual std::vector<BufferView> buffers() = 0;
-  // Copies all trace buffers, one after the other, so that only one copy is in memory at a time.
+  // Copies all buffers that wrap around, one after the other, so that only one copy is in memory at
+  // a time.
   virtual void copy_trace(const std::function<void(BufferCopy)>& take) = 0;
 
   // The next three are for the one thread that reads buffers which stream; other threads may call

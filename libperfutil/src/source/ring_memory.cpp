@@ -167,6 +167,7 @@ BufferCopy RingMemory::copy() const {
 
   BufferCopy copy;
   copy.cpu = head().cpu;
+  copy.kind = head().kind;
   copy.last_time = newest.time;
   copy.counts = now.counts;
   if (first.position != 0) {

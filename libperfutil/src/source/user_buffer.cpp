@@ -45,7 +45,8 @@ void UserBuffer::put(uint64_t& time, uint32_t size, const Encode& encode) {
   std::byte* place = nullptr;
   if (state_->full) {
     pitrace_ring_lose(&ring_, PITRACE_LOST_STOPPED);
-  } else if (size > PITRACE_MAX_RECORD) {
+  } else if (size > (ring_.head->kind == PITRACE_BUFFER_STACKS ? PITRACE_LENGTH_MASK
+                                                               : PITRACE_MAX_RECORD)) {
     pitrace_ring_lose(&ring_, PITRACE_LOST_TOO_LONG);
   } else {
     __u64 stored = time;
@@ -101,6 +102,15 @@ void UserBuffer::put_record(uint64_t& time, std::span<const std::byte> record) {
   put(time, static_cast<uint32_t>(record.size()), [&](std::byte* place, uint32_t time_lo) {
     std::memcpy(place, record.data(), record.size());
     std::memcpy(place + offsetof(pitrace_record, time_lo), &time_lo, sizeof time_lo);
+  });
+}
+
+void UserBuffer::put_user_frames(uint64_t time, uint32_t id, uint32_t flags,
+                                 std::span<const uint64_t> frames, uint32_t by_table) {
+  const std::vector<__u64> longs(frames.begin(), frames.end());
+  const auto count = static_cast<uint32_t>(longs.size());
+  put(time, pitrace_size_stack(count), [&](std::byte* place, uint32_t time_lo) {
+    pitrace_encode_stack(place, time_lo, id, flags, longs.data(), count, by_table);
   });
 }
 

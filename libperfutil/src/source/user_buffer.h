@@ -53,6 +53,9 @@ class UserBuffer {
                 std::string_view name);
   // A whole encoded record. Both its time and the argument become the time it is stored with.
   void put_record(uint64_t& time, std::span<const std::byte> record);
+  // In a buffer of stacks; frames: return addresses, of which tables have found the first ones.
+  void put_user_frames(uint64_t time, uint32_t id, uint32_t flags, std::span<const uint64_t> frames,
+                       uint32_t by_table);
   void put_module(uint64_t time, const pitrace_module& module, std::string_view name);
   // Records that the source itself dropped. reason: PITRACE_LOST_*.
   void count_lost(uint32_t reason, uint64_t records);

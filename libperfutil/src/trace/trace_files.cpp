@@ -48,8 +48,8 @@ std::vector<StreamCounts> Trace::counts() {
     all.push_back({view.cpu, view.kind, view.counts, 0, 0, view.position + view.records.size()});
   if (config_.mode == COLLECTION_MODE_WRAP)
     collector_->copy_trace([&](const BufferCopy& copy) {
-      all.push_back({copy.cpu, PITRACE_BUFFER_TRACE, copy.counts, copy.counts.written - copy.kept,
-                     0, copy.records.size()});
+      all.push_back({copy.cpu, copy.kind, copy.counts, copy.counts.written - copy.kept, 0,
+                     copy.records.size()});
     });
   return all;
 }
@@ -184,8 +184,9 @@ Status Trace::write_snapshot(const std::string& name, const CollectorStatus& now
   KernelCode kernel_code(config_.proc_path);
   int error = 0;
   collector_->copy_trace([&](const BufferCopy& copy) {
-    kernel_code.see(copy.records);
-    const SectionFacts section{nrm2::section_trace,
+    const bool is_trace = copy.kind == PITRACE_BUFFER_TRACE;
+    if (is_trace) kernel_code.see(copy.records);
+    const SectionFacts section{is_trace ? nrm2::section_trace : nrm2::section_stacks,
                                copy.cpu,
                                static_cast<uint32_t>(copy.records.size()),
                                copy.last_time,
@@ -193,7 +194,7 @@ Status Trace::write_snapshot(const std::string& name, const CollectorStatus& now
                                false};
     if (error == 0) error = rings->append(make_header(stream_->facts(), section));
     if (error == 0) error = rings->append(copy.records);
-    all.push_back({copy.cpu, PITRACE_BUFFER_TRACE, copy.counts, copy.counts.written - copy.kept});
+    all.push_back({copy.cpu, copy.kind, copy.counts, copy.counts.written - copy.kept});
   });
   if (now.on) stream_->take_all();
   auto target = stream_->copy_to(name);

@@ -32,6 +32,8 @@ struct FakeModule {
   std::vector<pitrace_probe> probes;
   std::vector<uint32_t> cpus{0};
   std::map<std::pair<uint32_t, uint32_t>, pitrace_buffer_head> heads;  // by kind and CPU
+  std::map<std::pair<uint32_t, uint32_t>, std::byte*> memory;          // the same, as it is mapped
+  pitrace_copies copies{};
   bool closed = false;
 
   FakeModule() {
@@ -67,6 +69,9 @@ class FakeDevice final : public perfutil::Device {
     }
     if (request == PITRACE_IOC_STACKS)
       std::memcpy(&module_->stacks, argument, sizeof module_->stacks);
+    if (request == PITRACE_IOC_COPIES)
+      std::memcpy(&module_->copies, argument, sizeof module_->copies);
+    if (request == PITRACE_IOC_CONSUMED) consume(*static_cast<pitrace_consumed*>(argument));
     if (request == PITRACE_IOC_EVENT) std::memcpy(&module_->event, argument, sizeof module_->event);
     if (request == PITRACE_IOC_AI_READ) return above_idle(static_cast<pitrace_ai*>(argument));
     if (request == PITRACE_IOC_ON) module_->info.state = PITRACE_TRACE_ON;
@@ -82,6 +87,7 @@ class FakeDevice final : public perfutil::Device {
     if (!present) return {};
     void* memory =
         ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    module_->memory[{kind, cpu}] = static_cast<std::byte*>(memory);
     auto& head = module_->heads[{kind, cpu}];
     head.cpu = cpu;
     head.kind = kind;
@@ -90,6 +96,12 @@ class FakeDevice final : public perfutil::Device {
   }
 
  private:
+  void consume(const pitrace_consumed& consumed) {
+    const auto memory = module_->memory.find({consumed.kind, consumed.cpu});
+    if (memory != module_->memory.end())
+      reinterpret_cast<pitrace_buffer_head*>(memory->second)->consumed = consumed.position;
+  }
+
   int probe(pitrace_probe* out) {
     if (out->index >= module_->probes.size()) return -ENOENT;
     *out = module_->probes[out->index];

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Ticks with copies of registers and stack: what the application gets, and what becomes a record.
-#include "perf/stack_unwinding.h"
+#include "source/stack_unwinding.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "events/user_registers_x86.h"
 #include "perf/perf_convert.h"
+#include "perf/perf_copy.h"
 #include "perf_records.h"
 #include "streams.h"
 #include "system/system_facts.h"
@@ -90,14 +91,12 @@ class PerfStackUnwinding : public testing::Test {
     unwinding_.begin();
   }
   void hold(uint64_t time, const std::vector<std::byte>& record, uint32_t cpu = 0) {
-    unwinding_.hold(cpu, time, record, PerfConverter::chain_offset);
+    unwinding_.hold(cpu, held_record(time, record, PerfConverter::chain_offset));
   }
-  uint64_t advance(uint64_t until = UINT64_MAX - 1, bool finish = false) {
-    return unwinding_.advance(until, finish,
-                              [this](uint32_t, uint64_t, std::span<const std::byte> record) {
-                                converter_.convert_tick(record, *trace_);
-                              });
+  uint64_t advance(uint64_t until = UINT64_MAX) {
+    return unwinding_.advance(until, StackUnwinding::Wait::usual, put_);
   }
+  void finish() { unwinding_.finish(UINT64_MAX, put_); }
   // The stack of the only tick.
   pi::StackView stack() {
     whole_ = test::records_of(trace_->unread().records);
@@ -117,6 +116,11 @@ class PerfStackUnwinding : public testing::Test {
   PerfConverter converter_{true, "/proc"};
   Application application_;
   StackUnwinding unwinding_;
+  const StackUnwinding::Put put_ = [this](uint32_t, HeldStack& held,
+                                          const ResolvedStack* resolved) {
+    if (resolved) replace_frames(held, PerfConverter::chain_offset, *resolved);
+    converter_.convert_tick(held.record, *trace_);
+  };
   std::vector<test::TimedRecord> whole_;
 };
 
@@ -205,7 +209,7 @@ TEST_F(PerfStackUnwinding, ATickWaitsUntilTheApplicationIsReady) {
 TEST_F(PerfStackUnwinding, AtTheEndItWaitsForTheApplication) {
   application_.refusals = 5;
   hold(10, tick_with_copy(PERF_RECORD_MISC_USER, 10, {}, {1}, 8));
-  EXPECT_EQ(advance(UINT64_MAX, true), UINT64_MAX);
+  finish();
   EXPECT_THAT(application_.times, ElementsAre(10));
   EXPECT_FALSE(application_.was_last);
 }
@@ -220,9 +224,9 @@ TEST_F(PerfStackUnwindingInAHurry, TicksThatWouldUseTooMuchMemoryDoNotWait) {
   const uint64_t now = trace_clock();
   for (uint64_t i = 0; i < 8; ++i)
     hold(now + i, tick_with_copy(PERF_RECORD_MISC_USER, now + i, {}, {1}, 8));
-  // Each has 232 bytes: four may wait.
-  EXPECT_EQ(advance(), now + 4);
-  EXPECT_TRUE(application_.times.size() == 4u);
+  // Each has 320 bytes: three may wait.
+  EXPECT_EQ(advance(), now + 5);
+  EXPECT_EQ(application_.times.size(), 5u);
 }
 
 TEST_F(PerfStackUnwinding, EveryTruncatedRecordIsCountedAsLost) {

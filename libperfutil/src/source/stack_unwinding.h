@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// Has the application find the frames of user stacks, from the registers and stack bytes that the
+// source has copied.
+#ifndef PI_PERFUTIL_STACK_UNWINDING_H
+#define PI_PERFUTIL_STACK_UNWINDING_H
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sampling.h"
+
+namespace pi::perfutil {
+
+// What waits for its frames.
+struct HeldStack {
+  uint64_t time = 0;
+  bool has_copy = false;  // otherwise it only keeps its place in the order of time
+  pi_stack_copy copy{};   // without the bytes
+  std::vector<std::byte> stack;
+  std::vector<std::byte> record;  // of the source; it belongs to
+  uint32_t id = 0;                // of the source
+
+  size_t size() const { return sizeof *this + stack.size() + record.size(); }
+};
+
+struct ResolvedStack {
+  std::vector<uint64_t> frames;  // return addresses
+  uint32_t by_table = 0;         // the innermost ones
+  uint32_t flags = 0;            // PITRACE_STACK_USER_*
+};
+
+// Not thread-safe.
+class StackUnwinding {
+ public:
+  struct Limits {
+    // Of ticks that wait: for all CPUs, and more on a machine with many.
+    size_t bytes = 128 << 20, bytes_a_cpu = 8 << 20;
+    std::chrono::nanoseconds age = std::chrono::seconds(10);  // of the oldest of them
+  };
+  StackUnwinding() : StackUnwinding(Limits{}) {}
+  explicit StackUnwinding(const Limits& limits) : limits_(limits) {}
+
+  void set(const StackCopies& copies) { copies_ = copies; }
+  // At most so many frames.
+  void set_depth(uint32_t depth) { depth_ = depth; }
+  uint32_t bytes() const { return copies_.bytes; }
+  bool is_active() const { return copies_.bytes != 0; }
+  // The trace is turned on.
+  void begin();
+  void change(const pi_process_change& change);
+  std::vector<std::string> notes() const;
+
+  void hold(uint32_t cpu, HeldStack held);
+  // Drops all that waits.
+  void forget();
+
+  // Passes what is held up to time until and need not wait, in the order of time; resolved is null
+  // without a copy. Returns the time of the oldest that must wait, or UINT64_MAX.
+  using Put = std::function<void(uint32_t cpu, HeldStack& held, const ResolvedStack* resolved)>;
+  enum class Wait {
+    usual,   // up to the limits
+    at_end,  // whatever its age
+    none,
+  };
+  uint64_t advance(uint64_t until, Wait wait, const Put& put);
+  // The same, but waits itself, at most for the limit of the age.
+  void finish(uint64_t until, const Put& put);
+  std::chrono::nanoseconds patience() const { return limits_.age; }
+
+ private:
+  using Queue = std::deque<HeldStack>;
+
+  Queue* oldest(uint64_t until, uint32_t& cpu);
+  // False: the application is not ready.
+  bool resolve(HeldStack& held, bool last);
+
+  const Limits limits_;
+  StackCopies copies_;
+  uint32_t depth_ = PITRACE_STACK_DEPTH_MAX;
+  std::map<uint32_t, Queue> queues_;  // by CPU
+  size_t held_bytes_ = 0;
+  ResolvedStack resolved_;
+};
+
+}  // namespace pi::perfutil
+
+#endif  // PI_PERFUTIL_STACK_UNWINDING_H
