@@ -135,7 +135,7 @@ function has_id() { return $(NF - 1) == "id" }
 function copied() { return key($3, $NF) in frames ? frames[key($3, $NF)] : "?" }
 $1 == "copy" { known() }
 '
-trace_all copied -S 3:64 -C 8192:8192 -- "$stackwork" tree 1
+trace_all copied -S 3:64 -C 8192:8192 -- "$stackwork" tree 0.5
 promise a-tick-has-the-id-of-a-copy-of-its-stack looks copied '
     mine() && leaf() == "spin" && $4 == "10/23" {
         ticks++; ids += has_id(); plain += $(at() + 3) != 0; seen[copied()]++ }
@@ -143,24 +143,24 @@ promise a-tick-has-the-id-of-a-copy-of-its-stack looks copied '
           print "# of " ticks " ticks " ids " have an id, " left " left, " right " right"
           exit !(ticks > 4 && ids == ticks && plain == 0 && left + right >= 0.99 * ticks && left && right) }'
 promise copies-are-counted-exactly counted_exactly copied
-trace_all copied-read -S 3:64 -C 8192:8192 -- "$stackwork" read 1
+trace_all copied-read -S 3:64 -C 8192:8192 -- "$stackwork" read 0.5
 promise a-tick-in-the-kernel-has-a-copy-of-the-user-stack looks copied-read '
     mine() && $4 == "10/20" { ticks++; if (has_id() && $(at() + 3) == 1 && folded() == ";reader" && copied() == ";entry") good++ }
     END { print "# " good " of " ticks; exit !(ticks > 4 && good >= 0.9 * ticks) }'
 promise a-copy-is-not-repeated-while-the-thread-is-in-the-kernel looks copied-read '
     mine() && $4 == "10/20" && has_id() { ticks++; ids[key($3, $NF)]++ }
     END { for (id in ids) different++; print "# " different " copies for " ticks " ticks"; exit !(ticks > 4 && different < 0.5 * ticks) }'
-trace_all copied-full -S 3:64 -C 512:4 -- "$stackwork" tree 1
+trace_all copied-full -S 3:64 -C 512:4 -- "$stackwork" tree 0.5
 promise a-full-buffer-of-copies-is-counted-and-frame-pointers-are-used looks copied-full '
     mine() && leaf() == "spin" && $4 == "10/23" { ticks++; if (!has_id() && folded() ~ /root;entry$/) plain++ }
     /^stream stacks/ { full += f("full") } /^stream trace/ { stopped += f("stopped") + f("full") }
     END { print "# " plain " of " ticks ", " full " without space"; exit !(ticks > 4 && plain > 0.5 * ticks && full >= plain && !stopped) }'
 promise a-full-buffer-of-copies-is-counted-exactly counted_exactly copied-full
-trace_all copied-hotplug -S 2:64 -C 8192:8192 -- sh -c "echo 0 >$cpu1; sleep 0.3; echo 1 >$cpu1; exec taskset -c 1 '$stackwork' tree 0.5"
+trace_all copied-hotplug -S 2:64 -C 8192:8192 -- sh -c "echo 0 >$cpu1; sleep 0.3; echo 1 >$cpu1; exec taskset -c 1 '$stackwork' tree 0.3"
 promise stacks-are-copied-on-a-cpu-after-it-is-online-again looks copied-hotplug '
     mine() && $3 == 1 && leaf() == "spin" { ticks++; good += copied() ~ /root;entry$/ }
     END { print "# " good " of " ticks; exit !(ticks > 4 && good >= 0.98 * ticks) }'
-trace_all copied-dispatches -S 3:64 -C 8192:8192 -M 0x12 -M 0x19 -- "$stackwork" nap 0.5
+trace_all copied-dispatches -S 3:64 -C 8192:8192 -M 0x12 -M 0x19 -- "$stackwork" nap 0.3
 promise dispatches-have-the-id-of-a-copy looks copied-dispatches '
     $1 == "record" && $4 ~ /^12/ && $4 !~ /^12.8000000/ {
         i = at(); mine_before = on[$3] == pid; on[$3] = $5
@@ -182,7 +182,7 @@ trace_as() {
     "$stackwork" tree 60 >/dev/null &
     roots=$!
     setpriv --reuid 65534 --regid 65534 --groups 4711 "$@" "$public/drivertool" run -t 8192 -d -S 3:64 -C 8192:8192 -- \
-        sh -c "'$public/unreadable' tree 1 >/dev/null & echo unreadable \$!; exec '$public/stackwork' tree 1" >"$work/$name" 2>&1
+        sh -c "'$public/unreadable' tree 0.5 >/dev/null & echo unreadable \$!; exec '$public/stackwork' tree 0.5" >"$work/$name" 2>&1
     echo "roots $roots" >>"$work/$name"
     kill $roots
     wait $roots 2>/dev/null
