@@ -188,6 +188,11 @@ int cmd_stacks(const Words& words) {
   const auto by = read_way(outcome.values);
   const auto bytes = parse_number(outcome.values.text("bytes"), PI_STACK_BYTES_MAX);
   if (!by) return cli::exit_usage;
+  const bool has_user_stacks = choice - std::begin(choices) >= PI_STACKS_USER;
+  if (!has_user_stacks && (outcome.values.given("by") || outcome.values.given("bytes"))) {
+    cli::error("-by and -bytes are for user stacks: give user or both.");
+    return cli::exit_usage;
+  }
   if (*by == "fp" && outcome.values.given("bytes")) {
     cli::error("-bytes is for stacks by tables; frame pointers need no copy of the stack.");
     return cli::exit_usage;
