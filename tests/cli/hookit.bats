@@ -288,7 +288,7 @@ END
 
 @test "hookit exports the hooks, its functions and the ways of ending, and no others" {
     nm -D --defined-only "$BUILD_DIR/lib/libhookit.so" | awk '$2 == "T" { print $3 }' | LC_ALL=C sort | paste -sd ' ' >exported
-    [ "$(cat exported)" = "_Exit __cyg_profile_func_enter __cyg_profile_func_exit _exit execl execle execlp execv execve execvp execvpe fexecve hookit_flush hookit_reset hookit_start hookit_stop" ]
+    [ "$(cat exported)" = "_Exit __cyg_profile_func_enter __cyg_profile_func_exit _exit execl execle execlp execv execve execvp execvpe fexecve hookit_flush hookit_join_1 hookit_reset hookit_start hookit_stop" ]
     echo '#include <hookit.h>' | tee alone.c >alone.cpp
     "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -I "$SOURCE_DIR/hookit/include" -fsyntax-only alone.c
     "${CXX:-c++}" -std=c++20 -Wall -Wextra -Wpedantic -Werror -I "$SOURCE_DIR/hookit/include" -fsyntax-only alone.cpp

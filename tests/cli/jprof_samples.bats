@@ -224,7 +224,8 @@ own() {
     [ "$(own tables 3) $(own tables 4)" = "1000 $((1000 * 408))" ]
     # The JVM itself may allocate a few objects while it compiles.
     more=$(($(own objects 3) - 19000))
-    ((more >= 0 && more <= 10 && (more == 0 || options != -Xint)))
+    ((more >= 0 && more <= 10))
+    [[ $more -eq 0 || $options != -Xint ]]
     ((($(own objects 4) - 19000 * 32) <= more * 64))
     [ "$(own '<init>' 3)" -eq 0 ]
     run ! grep -q '^ Calibration ::' log-rt.1
