@@ -9,6 +9,7 @@
 
 #include <pi/files.h>
 
+#include "heap_session.h"
 #include "locks/lock_monitor.h"
 #include "messages.h"
 #include "options.h"
@@ -78,6 +79,7 @@ int start_with_jvm(JavaVM* vm, const char* text) {
   if (parsed.options.records_calls()) start(CallFlow::get());
   if (parsed.options.records_locks()) start(LockMonitor::get());
   if (parsed.options.samples()) start(Sampler::get());
+  if (parsed.options.heap_dump) start(HeapSession::get());
   if (right && parsed.options.records_names()) start(Session::get(), false);
   return right ? JNI_OK : JNI_ERR;
 }
@@ -96,7 +98,9 @@ int attach(JavaVM* vm, const char* text) {
   }
   if (parsed.options.detach) return Session::get().detach(), JNI_OK;
   if (!parsed.options.records()) return report_nothing_to_do(parsed.options), JNI_OK;
-  const auto started = Session::get().start(vm, parsed.options, true);
+  Status started;
+  if (parsed.options.records_names()) started = Session::get().start(vm, parsed.options, true);
+  if (started && parsed.options.heap_dump) started = HeapSession::dump_now(vm, parsed.options);
   if (started) return JNI_OK;
   say(started.error().message + ". Nothing is changed; the JVM continues");
   return started.error().code;

@@ -37,6 +37,9 @@ constexpr OptionWord known[] = {
     {Word::sampling_walk, "SCS_WALK", "", Takes::value, "W",
      "how stacks are found: ASYNC, at any moment, or SAFEPOINT, biased, for JVMs without it "
      "(ASYNC)"},
+    {Word::heap_dump, "HD", "HEAPDUMP", Takes::no_value, "",
+     "write log-hd, a heap dump: when the JVM ends, at once when attaching, and on the command HD "
+     "of rtdriver"},
     {Word::metrics, "METRICS", "", Takes::value, "M+M",
      "what is measured, at most 8: NONE, PTT_INSTS, PTT_CYCLES, RAW_CYCLES, THREAD_CLOCK, CPI, "
      "LAT_CYCLES, CACHE_MISSES, BRANCH_INSTS, BRANCH_MISSES, names of events (NONE)"},
@@ -54,9 +57,9 @@ constexpr OptionWord known[] = {
      "load environmental minima"},
     {Word::start, "START", "BEGIN", Takes::no_value, "",
      "record calls or samples from the beginning, not from the command START of rtdriver on; "
-     "JLM,NOSTART waits for JLMSTART"},
+     "JLM,NOSTART waits for JLMSTART, HD,NOSTART for HD"},
     {Word::server, "SERVER", "RTDRIVER", Takes::no_value, "",
-     "with CALLTREE, JLM or SCS, accept commands of rtdriver from this user and root (on)"},
+     "with CALLTREE, JLM, SCS or HD, accept commands of rtdriver from this user and root (on)"},
     {Word::server, "SOCKET", "", Takes::no_value, "", "old word for SERVER"},
     {Word::port, "PORT", "", Takes::value, "N",
      "accept commands also at the first free TCP port of N to N+7, of this machine, with a key"},

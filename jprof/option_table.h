@@ -22,6 +22,7 @@ enum class Word {
   sampling_rate,
   sampling_frames,
   sampling_walk,
+  heap_dump,
   metrics,
   no_metrics,
   all_metrics,

@@ -109,9 +109,12 @@ class Parser {
       fail("SCS,NOSERVER records nothing without START: no command of rtdriver can start it later");
     if (result_.options.records_locks() && result_.options.no_start && !result_.options.server)
       fail("JLM,NOSTART,NOSERVER counts nothing: no command of rtdriver can start it later");
-    if (result_.options.port != 0 && !result_.options.has_commands())
+    if (result_.options.heap_dump && result_.options.no_start && !result_.options.server)
+      fail("HD,NOSTART,NOSERVER writes nothing: no command of rtdriver can start it later");
+    if (result_.options.port != 0 && !result_.options.accepts_commands())
       fail(
-          "PORT needs CALLTREE, CALLFLOW, CALLTRACE, JLM, JLML or SCS: only these have commands at "
+          "PORT needs CALLTREE, CALLFLOW, CALLTRACE, JLM, JLML, SCS or HD: only these have "
+          "commands at "
           "run time");
     if (result_.options.port != 0 && !result_.options.server)
       fail("PORT contradicts NOSERVER, which accepts no commands");
@@ -220,6 +223,9 @@ class Parser {
         break;
       case Word::locks_lite:
         options.locks = on ? Locks::counts : Locks::none;
+        break;
+      case Word::heap_dump:
+        options.heap_dump = on;
         break;
       case Word::start:
         options.start = on;

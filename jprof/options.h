@@ -62,9 +62,10 @@ struct Options {
   bool object_info = false;      // allocated objects and bytes are the metrics
   bool method_events = false;    // the JVM's, instead of probes
   bool start = false;
-  bool no_start = false;  // NOSTART, of which only the lock monitor needs to know
+  bool no_start = false;  // NOSTART, of which only the lock monitor and heap dumps need to know
   Locks locks = Locks::none;
   SamplingOptions sampling;
+  bool heap_dump = false;
   bool server = true;  // accepts commands of rtdriver, if there is something to command
   unsigned port = 0;   // first one to try; 0: none
   bool log_commands = false;
@@ -89,7 +90,8 @@ struct Options {
   bool samples() const { return sampling.on; }
   // What can only begin when a JVM starts, and has commands at run time.
   bool has_commands() const { return records_calls() || records_locks() || samples(); }
-  bool records() const { return records_names() || has_commands(); }
+  bool accepts_commands() const { return has_commands() || heap_dump; }
+  bool records() const { return records_names() || accepts_commands(); }
 };
 
 struct ParsedOptions {

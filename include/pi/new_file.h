@@ -77,6 +77,9 @@ class NewFile {
   bool named_;             // the temporary file has its name
 };
 
+// Renames a file to NAME.old. Returns 0, also if there is no such file, or an error number.
+int rename_to_old(int directory, const std::string& name);
+
 // A file without a name in a directory, for reading and writing by its owner: closing it deletes
 // it. No descriptor, with errno set, if it cannot be created.
 UniqueFd unnamed_file(const std::string& directory);

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "heap/heap_dump.h"
 #include "locks/lock_monitor.h"
 
 namespace pi::jprof {
@@ -48,6 +49,9 @@ Answer LockMonitor::execute_locked(JNIEnv* jni, const Command& command) {
       counting_ = false;
       locks_.stop(jni);
       return dump(jni);
+    case Verb::heap_dump:
+    case Verb::heap_dump_live:
+      return take_heap_dump(jvmti_, jni, options_, command.verb == Verb::heap_dump_live);
     case Verb::info:
       return {true, info()};
     case Verb::verbose:

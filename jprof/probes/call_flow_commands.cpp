@@ -2,6 +2,7 @@
 // The commands of rtdriver in a JVM that records calls: what each command does.
 #include <unistd.h>
 
+#include "heap/heap_dump.h"
 #include "probes/call_flow.h"
 
 namespace pi::jprof {
@@ -42,6 +43,9 @@ Answer CallFlow::execute_locked(JNIEnv* jni, const Command& command) {
     case Verb::shutdown:
       if (!has_counts_) return {true, "no more commands are accepted"};
       return stop(jni);
+    case Verb::heap_dump:
+    case Verb::heap_dump_live:
+      return take_heap_dump(jvmti_, jni, options_, command.verb == Verb::heap_dump_live);
     case Verb::info:
       return {true, info()};
     case Verb::verbose:

@@ -16,11 +16,6 @@
 
 namespace pi::jprof {
 
-// An answer that says that a command was not done.
-inline Answer failed(const std::string& why) {
-  return {false, why};
-}
-
 class CommandServer {
  public:
   // Executes a command in the server's thread; a local frame has room for references.

@@ -2,6 +2,7 @@
 // The commands of rtdriver in a JVM with call-stack sampling: what each command does.
 #include <unistd.h>
 
+#include "heap/heap_dump.h"
 #include "scs/sampler.h"
 
 namespace pi::jprof {
@@ -36,6 +37,9 @@ Answer Sampler::execute_locked(JNIEnv* jni, const Command& command) {
     case Verb::shutdown:
       if (!has_counts_) return {true, "no more commands are accepted"};
       return stop(jni);
+    case Verb::heap_dump:
+    case Verb::heap_dump_live:
+      return take_heap_dump(jvmti_, jni, options_, command.verb == Verb::heap_dump_live);
     case Verb::info:
       return {true, info()};
     case Verb::verbose:

@@ -43,6 +43,10 @@ constexpr KnownCommand known[] = {
     {Verb::lock_stop, "JLMSTOP JSTOP", Value::none, "", "count no more; the counts are kept"},
     {Verb::lock_dump, "JLMDUMP JD JDUMP", Value::none, "", "write log-jlm now; counting continues"},
     {Verb::lock_reset, "JLMRESET JRESET", Value::none, "", "set the counts of monitors to 0"},
+    {Verb::heap_dump, "HD HEAPDUMP DUMPHEAP", Value::none, "",
+     "write all objects of the heap to log-hd; FGC,HD collects garbage before"},
+    {Verb::heap_dump_live, "HDF", Value::none, "",
+     "only those that are in use: garbage is collected in the same pause"},
     {Verb::verbose, "VERBOSE", Value::none, "", "report on the JVM's stderr what JProf does"},
     {Verb::log_commands, "LOGRTDCMDS", Value::none, "", "report each command there"},
     {Verb::help, "HELP", Value::none, "", "show this help"},
@@ -59,7 +63,6 @@ struct RefusedCommands {
 };
 
 constexpr RefusedCommands refused[] = {
-    {"HD", "is not supported: 'jcmd PID GC.heap_dump FILE' writes a heap dump"},
     {"ITRACE_ON ITRACE_OFF", "is not supported: run.itrace records the branches of a process"},
     {"ZEROBASE BASE NOBASE +BASE -BASE",
      "is not supported: methods that are running when a recording starts have no calls"},

@@ -30,6 +30,8 @@ enum class Verb {
   lock_stop,
   lock_dump,
   lock_reset,
+  heap_dump,
+  heap_dump_live,
   shutdown,
   refused,  // of Performance Inspector, or unknown
 };
@@ -47,6 +49,11 @@ struct Answer {
   bool done = true;
   std::string text;  // for the user: lines, without the last line feed
 };
+
+// An answer that says that a command was not done.
+inline Answer failed(const std::string& why) {
+  return {false, why};
+}
 
 // Executes a command. Called by the server's thread only.
 using Execute = std::function<Answer(const Command&)>;

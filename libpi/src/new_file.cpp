@@ -131,11 +131,8 @@ int NewFile::link_temporary() {
 int NewFile::publish(bool keep_old) {
   if (temporary_.empty()) return 0;
   if (const int error = link_temporary(); error != 0) return error;
-  const std::string old = target_ + ".old";
-  if (keep_old &&
-      ::renameat(directory_.get(), target_.c_str(), directory_.get(), old.c_str()) != 0 &&
-      errno != ENOENT)
-    return errno;
+  if (keep_old)
+    if (const int error = rename_to_old(directory_.get(), target_); error != 0) return error;
   if (::renameat(directory_.get(), name_.c_str(), directory_.get(), target_.c_str()) != 0)
     return errno;
   temporary_.clear();
@@ -160,6 +157,11 @@ int NewFile::commit(bool keep_old) {
   if (const int error = publish(keep_old); error != 0) return give_up(error);
   sync_directory(directory_.get());
   return 0;
+}
+
+int rename_to_old(int directory, const std::string& name) {
+  if (::renameat(directory, name.c_str(), directory, (name + ".old").c_str()) == 0) return 0;
+  return errno == ENOENT ? 0 : errno;
 }
 
 UniqueFd unnamed_file(const std::string& directory) {

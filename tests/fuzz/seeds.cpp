@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Writes seed inputs of a fuzz target: seeds TARGET DIRECTORY. Writes nothing for targets without
 // seeds.
+#include <pi/log_hd.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstdint>
 #include <fstream>
 #include <initializer_list>
@@ -161,8 +165,12 @@ std::string processes() {
   return events;
 }
 
+std::string_view text_of(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 // A heap dump with an object of each kind.
-bool write_heap(const std::string& directory) {
+std::vector<std::byte> heap_dump() {
   using hdump::Type;
   hdump::DumpBuilder heap;
   heap.add_class(16, "java/lang/Object");
@@ -173,8 +181,21 @@ bool write_heap(const std::string& directory) {
   heap.end_segment();
   heap.add_primitives(56, Type::int16, 3);
   heap.add_root(32);
-  const std::vector<std::byte> bytes = heap.finish();
-  return write_seed(directory, 0, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return heap.finish();
+}
+
+// The same as log-hd.
+bool write_log_hd(const std::string& directory) {
+  const pi::UniqueFd file(::memfd_create("log-hd", MFD_CLOEXEC));
+  pi::log_hd::Facts facts;
+  facts.jvm = "a JVM";
+  facts.layout.emplace();
+  facts.add_class("java/lang/Class", {112, 112});
+  auto writer = pi::log_hd::Writer::begin(file.get(), facts);
+  if (!writer || !writer->add(heap_dump()) || !writer->finish()) return false;
+  std::vector<std::byte> bytes(static_cast<size_t>(::lseek(file.get(), 0, SEEK_CUR)));
+  pi::read_at(file.get(), 0, bytes);
+  return write_seed(directory, 0, text_of(bytes));
 }
 
 // Call frame information with each kind of rule.
@@ -211,10 +232,6 @@ unwind_test::CfiSection frames(bool eh_frame) {
       .function(0x1090, 0x40,
                 cfi({DW_CFA_def_cfa_expression, 11, DW_OP_breg7, 8, DW_OP_breg16, 0, DW_OP_lit15,
                      DW_OP_and, DW_OP_lit11, DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus}));
-}
-
-std::string_view text_of(const std::vector<std::byte>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 bool write_frames(const std::string& directory) {
@@ -263,7 +280,8 @@ int main(int argc, char** argv) {
   const std::string_view target = argv[1];
   bool good = true;
   if (target == "nrm2_reader_fuzz") good = write_traces(argv[2]);
-  if (target == "hprof_fuzz") good = write_heap(argv[2]);
+  if (target == "hprof_fuzz") good = write_seed(argv[2], 0, text_of(heap_dump()));
+  if (target == "log_hd_fuzz") good = write_log_hd(argv[2]);
   if (target == "processes_fuzz") good = write_seed(argv[2], 0, processes());
   if (target == "elf_symbols_fuzz") good = write_elfs(argv[2]);
   if (target == "unwind_table_fuzz") good = write_frames(argv[2]);

@@ -19,8 +19,9 @@ cli::OptionTable options() {
   cli::OptionTable table(
       {"rtdriver {--pid PID | -l} [OPTION]... [{-c|-cx} CMD [SEC]]...\n"
        "       rtdriver {-n NAME | -a ADDR} [OPTION]... [{-c|-cx} CMD [SEC]]...",
-       "Sends commands to JProf in Java virtual machines (JVMs) that count and measure calls "
-       "(CALLTREE, CALLFLOW): start, stop, flush, reset and others. Without -c and -cx it reads "
+       "Sends commands to JProf in Java virtual machines (JVMs) that record calls, locks "
+       "or the heap (CALLTREE, JLM, HD): start, stop, flush, reset, hd and others. Without -c and "
+       "-cx it reads "
        "them from the standard input.",
        {"rtdriver -l -c start -c stop 10", "rtdriver --pid 4711 --pid 4712 -c flush",
         "rtdriver -l -b -c 'gc flush' -cx 'date' -i", "rtdriver -l -p 8888 -c jprofinfo"},

@@ -51,7 +51,7 @@ Result<Jvms> connect_to_pids(const Wanted& wanted, const std::vector<JvmSocket>&
     const auto of_pid = sockets_of(sockets, pid);
     if (of_pid.empty())
       return Error{-1, fmt::format("Process {} accepts no commands: it is no Java virtual machine "
-                                   "with CALLTREE or CALLFLOW of JProf, or it belongs to another "
+                                   "with CALLTREE, JLM or HD of JProf, or it belongs to another "
                                    "user.",
                                    pid)};
     // A socket may remain of an ended process of another user, or another user may have made it.

@@ -25,8 +25,8 @@ Result<rtdriver::Connection> connect_to(uint32_t pid) {
   if (!directories) return directories.error();
   Error error{PU_ERROR_NOT_INITIALIZED,
               "Process " + std::to_string(pid) +
-                  " accepts no commands: it is no Java virtual machine with CALLTREE or CALLFLOW "
-                  "of JProf, or it belongs to another user."};
+                  " accepts no commands: it is no Java virtual machine with CALLTREE, CALLFLOW, "
+                  "JLM or HD of JProf, or it belongs to another user."};
   for (const auto& socket : rtdriver::sockets_of(rtdriver::find_sockets(*directories), pid)) {
     auto connection = rtdriver::Connection::to_socket(socket);
     if (connection) return connection;

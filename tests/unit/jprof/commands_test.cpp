@@ -49,6 +49,15 @@ TEST(Commands, GcBeforeACommandCollectsGarbageFirst) {
   EXPECT_FALSE(only("flush").gc_first);
 }
 
+TEST(Commands, HeapDumpsTakeNoPathAndNoKind) {
+  for (const char* text : {"hd", "HEAPDUMP", "dumpheap"})
+    EXPECT_EQ(only(text).verb, Verb::heap_dump) << text;
+  EXPECT_EQ(only("hdf").verb, Verb::heap_dump_live);
+  EXPECT_TRUE(only("gc hd").gc_first);
+  for (const char* text : {"hd=/tmp/x", "heapdump=5", "hdf=", "dumpheap type=3"})
+    EXPECT_EQ(only(text).verb, Verb::refused) << text;
+}
+
 TEST(Commands, ValuesAreChecked) {
   EXPECT_EQ(only("start=5").seconds, 5U);
   EXPECT_EQ(only("start=86400").verb, Verb::start);
@@ -64,9 +73,8 @@ TEST(Commands, ValuesAreChecked) {
 
 TEST(Commands, UnknownAndUnsupportedOnesAreRefusedWithAReason) {
   EXPECT_THAT(only("frobnicate").problem, HasSubstr("'frobnicate' is no command of JProf"));
-  EXPECT_THAT(only("hd").problem, HasSubstr("jcmd"));
   EXPECT_THAT(only("FunctionEntry=x").problem, HasSubstr("is not supported"));
-  for (const char* text : {"jlmstart=1", "hd", "FunctionEntry=x", "=", "start stop", "S"})
+  for (const char* text : {"jlmstart=1", "FunctionEntry=x", "=", "start stop", "S"})
     EXPECT_EQ(only(text).verb, Verb::refused) << text;
 }
 

@@ -203,6 +203,15 @@ TEST(Options, TheLockMonitorHasCommandsAndExcludesCalls) {
   EXPECT_THAT(parse("jlm,nostart,noserver").errors, ElementsAre(HasSubstr("counts nothing")));
 }
 
+TEST(Options, HeapDumpsHaveCommandsAndGoWithOtherRecordings) {
+  EXPECT_TRUE(good("hd").heap_dump);
+  EXPECT_TRUE(good("heapdump,port=8888").records());
+  EXPECT_FALSE(good("hd,nohd").records());
+  EXPECT_TRUE(good("hd,calltree,nostart").heap_dump);
+  EXPECT_FALSE(good("hd,tprof").has_commands());
+  EXPECT_THAT(parse("hd,nostart,noserver").errors, ElementsAre(HasSubstr("writes nothing")));
+}
+
 TEST(Options, RefusedOptionsAreReportedWithTheReasonUnlessNegated) {
   size_t count = 0;
   for (const auto& group : refused_words())

@@ -66,8 +66,8 @@ constexpr std::string_view weak_classes[] = {"java.lang.ref.WeakReference",
 }  // namespace
 
 Layout assumed_layout(unsigned id_size, Id lowest, Id highest) {
-  if (id_size == 4) return {8, 12, 4, 8};
-  if (highest >= z_heap || highest - lowest >= largest_compressed_heap) return {12, 16, 8, 8};
+  if (id_size == 4) return {8, 12, 16, 4, 8};
+  if (highest >= z_heap || highest - lowest >= largest_compressed_heap) return {12, 16, 16, 8, 8};
   return {};
 }
 
@@ -81,6 +81,8 @@ std::string java_name(std::string_view name) {
     text = element.substr(1, element.size() - 2);
   if (text.empty()) text = element;
   std::ranges::replace(text, '/', '.');
+  // A hidden class: the JVM itself shows "Program$$Lambda/0x7f6760000a08".
+  if (const size_t plus = text.rfind("+0x"); plus != text.npos) text[plus] = '/';
   for (size_t i = 0; i < dimensions; ++i) text += "[]";
   return pi::printable(text);
 }
@@ -137,7 +139,7 @@ bool Classes::add(const ClassDump& dump) {
   return true;
 }
 
-void Classes::complete() {
+void Classes::complete(const pi::log_hd::Facts* jvm) {
   for (Class& entry : classes_) {
     if (!entry.name.empty()) continue;
     const auto name = class_names_.find(entry.id);
@@ -146,6 +148,21 @@ void Classes::complete() {
   }
   sizes_.assign(classes_.size(), {});
   references_.assign(classes_.size(), std::nullopt);
+  if (jvm != nullptr) take_sizes(*jvm);
+}
+
+void Classes::take_sizes(const pi::log_hd::Facts& jvm) {
+  const auto of_class = jvm.classes.find("java/lang/Class");
+  const uint32_t fixed = of_class == jvm.classes.end() ? 0 : of_class->second.instance;
+  for (Class& entry : classes_) {
+    const auto name = class_names_.find(entry.id);
+    if (name == class_names_.end()) continue;
+    const auto known = jvm.classes.find(string(name->second));
+    if (known == jvm.classes.end()) continue;
+    entry.instance_bytes = known->second.instance;
+    if (fixed != 0 && known->second.object >= fixed)
+      entry.static_bytes = known->second.object - fixed;
+  }
 }
 
 std::string Classes::field_name(const Reference& reference) const {
@@ -200,6 +217,7 @@ std::optional<uint64_t> Classes::dump_bytes(uint32_t number) {
 }
 
 uint64_t Classes::object_bytes(uint32_t number, const Layout& layout) {
+  if (const uint32_t recorded = classes_[number].instance_bytes) return recorded;
   const Sizes* known = sizes(number);
   uint64_t bytes = layout.header;
   if (known != nullptr) bytes += known->primitive + known->references * layout.reference;

@@ -15,14 +15,8 @@
 
 namespace hdump {
 
-// Sizes of HotSpot's objects. The dump has only the values of fields.
-struct Layout {
-  unsigned header = 12;        // bytes before the first field
-  unsigned array_header = 16;  // bytes before the first element, with the length
-  unsigned reference = 4;      // bytes of a reference
-  unsigned alignment = 8;      // of objects
-  bool operator==(const Layout&) const = default;
-};
+// Sizes of HotSpot's objects. An .hprof has only the values of fields.
+using pi::log_hd::Layout;
 // 64 bits: compressed references up to 32 GB of heap, and compressed class pointers. 32 bits: none.
 Layout assumed_layout(unsigned id_size, Id lowest, Id highest);
 
@@ -38,7 +32,8 @@ class Classes {
     std::string name;  // "java.lang.String[]"
     std::vector<Field> fields;
     std::vector<StaticField> statics;  // of type object only
-    uint32_t static_bytes = 0;         // of all static fields
+    uint32_t static_bytes = 0;         // of all static fields, in the class as an object
+    uint32_t instance_bytes = 0;       // of its objects, as the JVM has recorded them; else 0
     bool dumped = false;               // its record was read
   };
   // Where a reference is in the values of an object's fields.
@@ -69,8 +64,9 @@ class Classes {
   bool add(const ClassDump& dump);
   // Of a class that was read.
   uint32_t static_bytes(Id id) const { return classes_[numbers_.at(id)].static_bytes; }
-  // To be called after the last record: gives the classes their names.
-  void complete();
+  // To be called after the last record: gives the classes their names, and the sizes that the JVM
+  // has recorded, if it has.
+  void complete(const pi::log_hd::Facts* jvm = nullptr);
 
   std::string_view string(Id id) const;
   // "java.util.HashMap.table"
@@ -97,6 +93,7 @@ class Classes {
   };
   // Sizes of the class and its super classes; nullptr if one is missing, or its own super class.
   const Sizes* sizes(uint32_t number);
+  void take_sizes(const pi::log_hd::Facts& jvm);
 
   unsigned id_size_;
   std::vector<Class> classes_;

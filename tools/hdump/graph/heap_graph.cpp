@@ -72,7 +72,10 @@ pi::Result<HeapGraph> HeapGraph::read(const Open& open, const DiskSpace& space, 
     damage.add(0, fmt::format("{} objects have the id of another object and are left out", more));
   if (const uint64_t texts = graph.classes_.texts_left_out())
     damage.add(0, fmt::format("{} names are left out: a dump may have 256 MiB of them", texts));
-  graph.layout_ = assumed_layout(facts->id_size, ids.lowest(), ids.highest());
+  if ((*stream)->jvm() != nullptr) graph.jvm_ = *(*stream)->jvm();
+  graph.layout_ = graph.jvm_ && graph.jvm_->layout
+                      ? *graph.jvm_->layout
+                      : assumed_layout(facts->id_size, ids.lowest(), ids.highest());
   graph.complete_classes(first.arrays);
   graph.add_roots(first.roots);
   if (const auto status = graph.read_references(open, space, progress); !status)
@@ -111,16 +114,17 @@ pi::Status HeapGraph::read_references(const Open& open, const DiskSpace& space,
 }
 
 void HeapGraph::complete_classes(const std::vector<bool>& arrays) {
-  classes_.complete();
+  classes_.complete(jvm_ ? &*jvm_ : nullptr);
+  if (jvm_) jvm_->classes.clear();
   for (uint32_t i = type_numbers; i < classes_.size(); ++i)
     if (classes_[i].name == "java.lang.Class") class_of_classes_ = i;
   sizes_.resize(classes_.size());
   class_node_.assign(classes_.size(), no_node);
   for (uint32_t i = 0; i < classes_.size(); ++i) {
     if (i < type_numbers) {
-      sizes_[i] = {layout_.array_header, size_in_dump(static_cast<Type>(i), layout_.reference)};
+      sizes_[i] = array_size(size_in_dump(static_cast<Type>(i), layout_.reference));
     } else if (i < arrays.size() && arrays[i]) {
-      sizes_[i] = {layout_.array_header, layout_.reference};
+      sizes_[i] = array_size(layout_.reference);
     } else {
       sizes_[i] = {classes_.object_bytes(i, layout_), 0};
     }

@@ -42,6 +42,8 @@ class HeapGraph {
 
   const DumpFacts& facts() const { return facts_; }
   const Layout& layout() const { return layout_; }
+  // What the JVM has recorded on itself, without the sizes of classes; none for an .hprof.
+  const std::optional<pi::log_hd::Facts>& jvm() const { return jvm_; }
   const Classes& classes() const { return classes_; }
   Classes& classes() { return classes_; }
   const std::vector<Root>& roots() const { return roots_; }  // by node; each object once
@@ -105,6 +107,9 @@ class HeapGraph {
     uint64_t element = 0;
   };
 
+  Size array_size(unsigned element) const {
+    return {element == 8 ? layout_.wide_array_header : layout_.array_header, element};
+  }
   pi::Status read_references(const Open& open, const DiskSpace& space, const Progress& progress);
   void complete_classes(const std::vector<bool>& arrays);
   void add_roots(std::vector<std::pair<Id, RootKind>>& found);
@@ -112,6 +117,7 @@ class HeapGraph {
   void leave_out_root_classes();
 
   DumpFacts facts_;
+  std::optional<pi::log_hd::Facts> jvm_;
   Layout layout_;
   Classes classes_;
   ObjectIds ids_;

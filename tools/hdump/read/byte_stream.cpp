@@ -64,6 +64,31 @@ class GzipStream final : public ByteStream {
   std::string error_;
 };
 
+class LogHdStream final : public ByteStream {
+ public:
+  explicit LogHdStream(pi::log_hd::Reader reader) : reader_(std::move(reader)) {}
+
+  size_t read(std::span<std::byte> bytes) override {
+    size_t done = 0;
+    while (done < bytes.size()) {
+      if (left_.empty()) left_ = reader_.next();
+      if (left_.empty()) break;
+      const auto part = left_.first(std::min(left_.size(), bytes.size() - done));
+      std::ranges::copy(part, bytes.begin() + static_cast<ptrdiff_t>(done));
+      left_ = left_.subspan(part.size());
+      done += part.size();
+    }
+    return done;
+  }
+  const std::string& error() const override { return reader_.error(); }
+  uint64_t file_position() const override { return reader_.file_position(); }
+  const pi::log_hd::Facts* jvm() const override { return &reader_.facts(); }
+
+ private:
+  pi::log_hd::Reader reader_;
+  std::span<const std::byte> left_;
+};
+
 class MemoryStream final : public ByteStream {
  public:
   explicit MemoryStream(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -88,9 +113,16 @@ constexpr size_t chunk = 256 << 10;  // bytes that are read at a time
 }  // namespace
 
 pi::Result<std::unique_ptr<ByteStream>> open_stream(int fd) {
-  constexpr std::array gzip{std::byte{0x1f}, std::byte{0x8b}};
-  std::array<std::byte, gzip.size()> start{};
-  if (pi::read_at(fd, 0, start).bytes != start.size() || start != gzip)
+  std::array<std::byte, 4> start{};
+  (void)pi::read_at(fd, 0, start);
+  uint32_t magic = 0;
+  std::memcpy(&magic, start.data(), sizeof magic);
+  if (magic == pi::log_hd::head_magic) {
+    auto reader = pi::log_hd::Reader::open(fd);
+    if (!reader) return reader.error();
+    return std::unique_ptr<ByteStream>(std::make_unique<LogHdStream>(std::move(*reader)));
+  }
+  if (start[0] != std::byte{0x1f} || start[1] != std::byte{0x8b})
     return std::unique_ptr<ByteStream>(std::make_unique<FileStream>(fd));
   // Its own position in the file, as several streams read it.
   pi::UniqueFd own(::open(pi::path_of(fd).c_str(), O_RDONLY | O_CLOEXEC));

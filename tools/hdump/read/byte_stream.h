@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <pi/log_hd.h>
 #include <pi/result.h>
 #include <pi/unique_fd.h>
 
@@ -26,11 +27,13 @@ class ByteStream {
   virtual const std::string& error() const = 0;
   // How many bytes of the file have been read, for progress.
   virtual uint64_t file_position() const = 0;
+  // What the file says on the JVM; nullptr for an .hprof, which has none of it.
+  virtual const pi::log_hd::Facts* jvm() const { return nullptr; }
 };
 
-// Opens the stream of a file, which may be compressed by gzip, at its beginning, whatever the
-// descriptor's position is. fd must stay open as long as the stream exists. The error's message is
-// a sentence.
+// Opens the stream of a file, an .hprof, which may be compressed by gzip, or a log-hd, at its
+// beginning, whatever the descriptor's position is. fd must stay open as long as the stream exists.
+// The error's message is a sentence.
 pi::Result<std::unique_ptr<ByteStream>> open_stream(int fd);
 
 // The bytes of memory, for tests.

@@ -26,6 +26,7 @@ class Analysis {
   void totals() {
     report_.facts = graph_.facts();
     report_.layout = graph_.layout();
+    report_.jvm = graph_.jvm();
     report_.objects = graph_.size();
     report_.references = graph_.references();
     report_.dangling = graph_.dangling();

@@ -29,11 +29,17 @@ pi::Json json_of(const Report& report) {
                 {"objects_without_class", report.misfits},
                 {"classes_loaded", report.loaded_classes},
                 {"layout",
-                 {{"source", "assumed"},
+                 {{"source", report.jvm && report.jvm->layout ? "jvm" : "assumed"},
                   {"header", report.layout.header},
                   {"array_header", report.layout.array_header},
+                  {"wide_array_header", report.layout.wide_array_header},
                   {"reference", report.layout.reference},
                   {"alignment", report.layout.alignment}}}};
+  if (report.jvm)
+    json["jvm"] = pi::Json{{"name", report.jvm->jvm},
+                           {"process", report.jvm->pid},
+                           {"agent", report.jvm->agent},
+                           {"class_pointers", report.jvm->class_pointers}};
   json["roots_assumed"] = report.roots_assumed;
   json["roots"] = pi::Json::object();
   for (const auto& [kind, count] : report.roots) json["roots"].add(kind) = count;

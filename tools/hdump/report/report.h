@@ -71,6 +71,7 @@ struct Report {
   std::string file;
   DumpFacts facts;
   Layout layout;
+  std::optional<pi::log_hd::Facts> jvm;  // of a log-hd
   uint64_t objects = 0;
   uint64_t bytes = 0;
   uint64_t reachable_objects = 0;

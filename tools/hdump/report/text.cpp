@@ -2,6 +2,7 @@
 // The report as text.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <pi/printable.h>
 
 #include <algorithm>
 
@@ -100,15 +101,19 @@ std::string head_text(const Report& report) {
       report.file, fmt::gmtime(static_cast<time_t>(report.facts.time_ms / 1000)), report.objects,
       size_text(report.bytes), report.loaded_classes, report.reachable_objects,
       size_text(report.reachable_bytes), report.references);
+  if (report.jvm)
+    text += fmt::format(" Java VM            : {}, process {}\n", pi::printable(report.jvm->jvm),
+                        report.jvm->pid);
   std::vector<std::string> roots;
   for (const auto& [kind, count] : report.roots) roots.push_back(fmt::format("{} {}", count, kind));
   if (report.roots_assumed)
     roots = {"not in the dump, whose end is missing",
              "assumed are all objects that none refers to"};
   text += fmt::format(" Roots              : {}\n", joined(roots));
-  text += fmt::format(
-      " Sizes              : assumed, in bytes: header {}, of arrays {}, reference {}\n",
-      report.layout.header, report.layout.array_header, report.layout.reference);
+  const bool recorded = report.jvm && report.jvm->layout;
+  text += fmt::format(" Sizes              : {}, in bytes: header {}, of arrays {}, reference {}\n",
+                      recorded ? "of the JVM" : "assumed", report.layout.header,
+                      report.layout.array_header, report.layout.reference);
   if (report.dangling != 0)
     text += fmt::format(" Missing            : {} references to objects outside the dump\n",
                         report.dangling);

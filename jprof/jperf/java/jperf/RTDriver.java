@@ -5,8 +5,8 @@ import java.util.Objects;
 
 /**
  * Sends commands to JProf in a Java virtual machine, as the program {@code rtdriver} does: start, stop,
- * flush, reset and others. The virtual machine needs the agent with CALLTREE or CALLFLOW, and must be of
- * the same user.
+ * flush, reset and others. The virtual machine needs the agent with CALLTREE, CALLFLOW, JLM or HD, and
+ * must be of the same user. The commands "hd" and "hdf" dump the heap; the answer has the file's name.
  *
  * <pre>{@code
  * RTDriver jprof = new RTDriver();
