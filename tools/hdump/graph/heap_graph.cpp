@@ -12,15 +12,15 @@ namespace hdump {
 // Objects, classes, names and roots.
 class HeapGraph::FirstPass final : public Visitor {
  public:
-  FirstPass(HeapGraph& graph, ObjectIds::Builder& ids)
-      : graph_(graph), classes_(graph.classes_), ids_(ids) {}
+  FirstPass(HeapGraph& graph, ObjectIds::Builder& ids, const DiskSpace& space)
+      : roots(space), graph_(graph), classes_(graph.classes_), ids_(ids) {}
 
   void ids_have(unsigned bytes) override { classes_.set_id_size(bytes); }
   void string(Id id, std::string_view text) override { classes_.add_string(id, text); }
   void loaded_class(Id id, Id name) override { classes_.add_loaded(id, name); }
   void root(RootKind kind, Id id) override {
     ++graph_.root_counts_[static_cast<size_t>(kind)];
-    roots.emplace_back(id, kind);
+    roots.push_back({id, kind});
   }
   void class_dump(const ClassDump& dump) override {
     if (classes_.add(dump)) ids_.add(dump.id);
@@ -39,7 +39,7 @@ class HeapGraph::FirstPass final : public Visitor {
   }
   void primitive_array(Id id, Type, uint32_t) override { ids_.add(id); }
 
-  std::vector<std::pair<Id, RootKind>> roots;
+  DiskAppender<FoundRoot> roots;
   std::vector<bool> arrays;  // by class: its objects are arrays of objects
 
  private:
@@ -56,7 +56,7 @@ pi::Result<HeapGraph> HeapGraph::read(const Open& open, const DiskSpace& space, 
   auto stream = open();
   if (!stream) return stream.error();
   ObjectIds::Builder ids(space);
-  FirstPass first(graph, ids);
+  FirstPass first(graph, ids, space);
   const auto facts = read_dump(**stream, first, damage,
                                [&](uint64_t position) { progress("reading objects", position); });
   if (!facts) return facts.error();
@@ -77,10 +77,11 @@ pi::Result<HeapGraph> HeapGraph::read(const Open& open, const DiskSpace& space, 
                       ? *graph.jvm_->layout
                       : assumed_layout(facts->id_size, ids.lowest(), ids.highest());
   graph.complete_classes(first.arrays);
-  graph.add_roots(first.roots);
+  if (const auto status = graph.add_roots(first.roots, space); !status) return status.error();
   if (const auto status = graph.read_references(open, space, progress); !status)
     return status.error();
-  if (graph.roots_.empty()) graph.assume_roots();
+  if (graph.roots_.empty())
+    if (const auto status = graph.assume_roots(space); !status) return status.error();
   graph.leave_out_root_classes();
   return graph;
 }
@@ -134,24 +135,39 @@ void HeapGraph::complete_classes(const std::vector<bool>& arrays) {
   sizes_[class_of_classes_].element = 1;
 }
 
-void HeapGraph::add_roots(std::vector<std::pair<Id, RootKind>>& found) {
-  for (const auto& [id, kind] : found)
-    if (const auto node = find(id)) roots_.push_back({*node, kind});
-  found = {};
-  std::ranges::stable_sort(roots_, {}, &Root::node);
-  roots_.erase(std::unique(roots_.begin(), roots_.end(),
-                           [](const Root& a, const Root& b) { return a.node == b.node; }),
-               roots_.end());
+// A hostile dump has any number of roots, also of one object: so they are in files.
+pi::Status HeapGraph::add_roots(DiskAppender<FoundRoot>& found, const DiskSpace& space) {
+  const auto all = found.finish();
+  if (!all) return all.error();
+  // 1 + the kind of the first root of each object.
+  auto kinds = DiskArray<uint8_t>::make(space, size());
+  if (!kinds) return kinds.error();
+  for (const FoundRoot& root : *all)
+    if (const auto node = find(root.id); node && (*kinds)[*node] == 0)
+      (*kinds)[*node] = static_cast<uint8_t>(1 + static_cast<uint8_t>(root.kind));
+  DiskAppender<Root> roots(space);
+  for (Node node = 0; node < size(); ++node)
+    if (const uint8_t kind = (*kinds)[node])
+      roots.push_back({node, static_cast<RootKind>(kind - 1)});
+  auto sorted = roots.finish();
+  if (!sorted) return sorted.error();
+  roots_ = std::move(*sorted);
+  return {};
 }
 
-void HeapGraph::assume_roots() {
+pi::Status HeapGraph::assume_roots(const DiskSpace& space) {
   roots_assumed_ = true;
   std::vector<bool> referenced(size());
   for (Node node = 0; node < size(); ++node)
     for_each_target(
         node, [&](Node target) { referenced[target] = referenced[target] || target != node; });
+  DiskAppender<Root> roots(space);
   for (Node node = 0; node < size(); ++node)
-    if (!referenced[node]) roots_.push_back({node, RootKind::unknown});
+    if (!referenced[node]) roots.push_back({node, RootKind::unknown});
+  auto all = roots.finish();
+  if (!all) return all.error();
+  roots_ = std::move(*all);
+  return {};
 }
 
 void HeapGraph::leave_out_root_classes() {

@@ -46,7 +46,7 @@ class HeapGraph {
   const std::optional<pi::log_hd::Facts>& jvm() const { return jvm_; }
   const Classes& classes() const { return classes_; }
   Classes& classes() { return classes_; }
-  const std::vector<Root>& roots() const { return roots_; }  // by node; each object once
+  const DiskArray<Root>& roots() const { return roots_; }  // by node; each object once
   // The dump has no roots, because its end is missing: all objects without references to them are
   // roots.
   bool roots_assumed() const { return roots_assumed_; }
@@ -112,8 +112,12 @@ class HeapGraph {
   }
   pi::Status read_references(const Open& open, const DiskSpace& space, const Progress& progress);
   void complete_classes(const std::vector<bool>& arrays);
-  void add_roots(std::vector<std::pair<Id, RootKind>>& found);
-  void assume_roots();
+  struct FoundRoot {
+    Id id = 0;
+    RootKind kind{};
+  };
+  pi::Status add_roots(DiskAppender<FoundRoot>& found, const DiskSpace& space);
+  pi::Status assume_roots(const DiskSpace& space);
   void leave_out_root_classes();
 
   DumpFacts facts_;
@@ -125,7 +129,7 @@ class HeapGraph {
   std::vector<Size> sizes_;       // by class
   std::vector<Node> class_node_;  // by class: its object; none if that is a root, or missing
   uint32_t class_of_classes_ = Classes::of_classes;
-  std::vector<Root> roots_;
+  DiskArray<Root> roots_;
   bool roots_assumed_ = false;
   std::array<uint64_t, static_cast<size_t>(RootKind::count)> root_counts_{};
   std::vector<ClassSum> totals_;
