@@ -49,6 +49,8 @@ constexpr bool hook_major_allowed(std::uint32_t major) noexcept {
     case 0x12:
     case 0x13:
     case 0x19:
+    case 0x1a:
+    case 0x1b:
     case 0x20:
     case 0x21:
     case 0x28:
