@@ -98,8 +98,9 @@ promise a-system-call-has-kernel-frames-down-to-its-entry looks read '
     mine() && $4 == "10/20" { i = at(); last = $(i + 4 + $(i + 2)) ""
         ticks++; if ($(i + 2) >= 2 && last >= "'"$entry_low"'" && last < "'"$entry_high"'") good++ }
     END { print "# " good " of " ticks; exit !(ticks > 200 && good >= 0.95 * ticks) }'
+# Before its first read the program is being loaded, which takes long on a busy host.
 promise the-user-stack-follows-the-kernel-stack looks read '
-    mine() && $4 == "10/20" { ticks++; if (!broken_or_cut() && folded() == ";reader;entry") good++ }
+    mine() && $4 == "10/20" { is = !broken_or_cut() && folded() == ";reader;entry"; ticks += is || ticks; good += is }
     END { print "# " good " of " ticks; exit !(ticks > 200 && good >= 0.95 * ticks) }'
 # In a few instructions the kernel's tables do not know the frame: one of 1,709 ticks had none.
 promise idle-and-kernel-threads-have-kernel-frames-only looks read '
@@ -145,10 +146,11 @@ promise a-tick-has-the-id-of-a-copy-of-its-stack looks copied '
 promise copies-are-counted-exactly counted_exactly copied
 trace_all copied-read -S 3:64 -C 8192:8192 -- "$stackwork" read 0.5
 promise a-tick-in-the-kernel-has-a-copy-of-the-user-stack looks copied-read '
-    mine() && $4 == "10/20" { ticks++; if (has_id() && $(at() + 3) == 1 && folded() == ";reader" && copied() == ";entry") good++ }
+    mine() && $4 == "10/20" {
+        is = has_id() && $(at() + 3) == 1 && folded() == ";reader" && copied() == ";entry"; ticks += is || ticks; good += is }
     END { print "# " good " of " ticks; exit !(ticks > 4 && good >= 0.9 * ticks) }'
 promise a-copy-is-not-repeated-while-the-thread-is-in-the-kernel looks copied-read '
-    mine() && $4 == "10/20" && has_id() { ticks++; ids[key($3, $NF)]++ }
+    mine() && $4 == "10/20" && has_id() && copied() == ";entry" { ticks++; ids[key($3, $NF)]++ }
     END { for (id in ids) different++; print "# " different " copies for " ticks " ticks"; exit !(ticks > 4 && different < 0.5 * ticks) }'
 trace_all copied-full -S 3:64 -C 512:4 -- "$stackwork" tree 0.5
 promise a-full-buffer-of-copies-is-counted-and-frame-pointers-are-used looks copied-full '
@@ -187,20 +189,24 @@ trace_as() {
     kill $roots
     wait $roots 2>/dev/null
 }
-# 'counts' of ticks of the three processes in their user code, and of those with an id.
+# 'counts' of ticks of the three processes in their user code, and of those with an id. The process that will be unreadable is a
+# shell at first, at the same addresses: copies count from its first tick without one.
 of_whom='
     $1 == "command" { own = $3 } $1 == "roots" { root = $2 } $1 == "unreadable" { hidden = $2 }
-    $1 == "record" && $4 == "10/23" && leaf() != "?" { ticks[$5]++; ids[$5] += has_id() } /^stream stacks/ { refused += f("source") }
-    END { print "# own " ids[own] + 0 "/" ticks[own] + 0 ", unreadable " ids[hidden] + 0 "/" ticks[hidden] + 0 \
+    $1 == "record" && $4 == "10/23" && leaf() != "?" {
+        if ($5 == hidden && !has_id()) apart = 1
+        if ($5 == hidden && !apart) before++; else { ticks[$5]++; ids[$5] += has_id() } }
+    /^stream stacks/ { refused += f("source") }
+    END { print "# own " ids[own] + 0 "/" ticks[own] + 0 ", unreadable " before + 0 " and " ids[hidden] + 0 "/" ticks[hidden] + 0 \
               ", of root " ids[root] + 0 "/" ticks[root] + 0 ", refused " refused
-          if (ticks[own] < 5 || ticks[hidden] < 5 || ticks[root] < 5) exit 1 }'
+          if (ticks[own] < 5 || before + ticks[hidden] < 5 || ticks[root] < 5) exit 1 }'
 trace_as group-member
 promise the-group-alone-gives-copies-of-own-processes-only looks group-member "$of_whom"'
     END { for (c in copy_pid) if (copy_pid[c] == root) exit 1
-          exit !(ids[own] == ticks[own] && !ids[root] && !ids[hidden] && refused >= ticks[root] + ticks[hidden]) }'
+          exit !(ids[own] == ticks[own] && !ids[root] && ticks[hidden] > 4 && !ids[hidden] && refused >= ticks[root] + ticks[hidden]) }'
 trace_as perfmon --inh-caps +perfmon --ambient-caps +perfmon
 promise perfmon-gives-copies-of-all-processes looks perfmon "$of_whom"'
-    END { exit !(ids[own] == ticks[own] && ids[root] == ticks[root] && ids[hidden] == ticks[hidden] && !refused) }'
+    END { exit !(ids[own] == ticks[own] && ids[root] == ticks[root] && !ticks[hidden] && !refused) }'
 echo -1 >/sys/module/pitrace/parameters/group
 
 # ---- stacks of dispatches ----
