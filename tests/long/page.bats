@@ -43,8 +43,8 @@ record() {
     gcc -O1 -g -fno-omit-frame-pointer -o plain "$SOURCE_DIR/tests/progs/calls.c"
     objcopy --redefine-sym alpha='</script><img src=x onerror=alert(1)>' plain calls
     record calls.nrm2 ./calls 3
-    post -r calls.nrm2 --html --with-source --source-path "$SOURCE_DIR/tests/progs" --json -clip 0
-    node "$SOURCE_DIR/tests/long/page.mjs" "$PWD/tprof.html" "$PWD/tprof.json"
+    post -r calls.nrm2 --html --with-source --source-path "$SOURCE_DIR/tests/progs" --json -offcpu -clip 0
+    node "$SOURCE_DIR/tests/long/page.mjs" "$PWD/tprof.html" "$PWD/tprof.json" "$PWD/tprof.offcpu"
 }
 
 @test "the page that compares two traces" {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Drives the page of a trace in Chromium: page.mjs PAGE.html REPORTS.json. The trace is of tests/progs/calls.c, whose function
+// Drives the page of a trace in Chromium: page.mjs PAGE.html REPORTS.json OFFCPU. The trace is of tests/progs/calls.c, whose function
 // alpha has a name that looks like markup.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Browser } from '../support/browser.mjs';
 
-const [file, reports] = process.argv.slice(2);
+const [file, reports, offCpu] = process.argv.slice(2);
 const json = JSON.parse(readFileSync(reports, 'utf8'));
 const hostile = '</script><img src=x onerror=alert(1)>';
 const commas = (number) => number.toLocaleString('en-US');
@@ -80,6 +80,36 @@ try {
   await browser.until("/: callers and callees$/.test(document.querySelector('.flames h2').innerText)");
   await browser.press('Escape');
   await browser.until("document.querySelector('.flames h2').hidden");
+
+  // Where threads were blocked and waited for a CPU: the sums of tprof.offcpu, whose rows are rounded to microseconds.
+  const threads = readFileSync(offCpu, 'utf8').split('Process_Thread_Stack')[0].split('\n').filter((line) => line.startsWith(' TID')).map((line) => line.trim().split(/ +/).map(Number));
+  const choose = (label, value) =>
+    browser.evaluate(`{ const list = [...document.querySelectorAll('.flames label')].find((box) => box.innerText.startsWith(${JSON.stringify(label)})).querySelector('select'); list.value = ${JSON.stringify(value)}; list.dispatchEvent(new Event('change')); }`);
+  const waited = async () => Number(/^all — ([\d,.]+) ms, 100\.0 %/.exec(await text('.detail'))?.[1].replaceAll(',', ''));
+  for (const [kind, column] of [['blocked', 3], ['runnable', 2]]) {
+    await choose('Threads', kind);
+    await browser.until("/ ms, /.test(document.querySelector('.detail').innerText)");
+    const sum = threads.reduce((all, row) => all + row[column], 0);
+    assert.ok(Math.abs((await waited()) - sum) <= 0.0006 * threads.length, `${kind}: ${await text('.detail')}, not ${sum}`);
+  }
+  await choose('Threads', 'blocked');
+  await choose('Stacks', 'callers');
+  await browser.evaluate("document.querySelector('.flame canvas').focus()");
+  await browser.press('ArrowDown');
+  assert.match(await text('.detail'), /^\[(sleeping|uninterruptible|parked|idle|blocked)\] — [\d,.]+ ms, /);
+  const blocked = threads.reduce((all, row) => all + row[3], 0);
+  await browser.evaluate('window.scrollTo(0, 0)');
+  const lanes = await browser.box('.timeline canvas');
+  await browser.drag({ x: lanes.x + 190 + (lanes.width - 190) * 0.25, y: lanes.y + 40 }, { x: lanes.x + 190 + (lanes.width - 190) * 0.5, y: lanes.y + 40 });
+  await browser.evaluate("document.querySelector('.flame canvas').focus()");
+  await browser.press('Backspace');
+  await browser.until("document.querySelector('.detail').innerText.startsWith('all')");
+  assert.ok((await waited()) > blocked * 0.1 && (await waited()) < blocked * 0.4, `${await text('.detail')} of ${blocked} in a quarter of the time`);
+  await browser.evaluate('document.activeElement.blur()');
+  await browser.press('Escape');
+  await choose('Stacks', 'callees');
+  await choose('Threads', 'ticks');
+  assert.match(await text('.detail'), new RegExp(`${commas(json.ticks)} ticks, 100.0 %`));
 
   // A stretch of time: all views are about it. Keys select, too.
   const total = () => text('.choices .muted');

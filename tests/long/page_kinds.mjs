@@ -13,10 +13,14 @@ try {
   assert.ok((await browser.evaluate("document.querySelector('.flame canvas').dataset.boxes")) > 1);
   await browser.open(damaged);
   assert.match(await browser.evaluate("document.querySelector('.lost').innerText"), /damaged in/);
-  for (const tab of ['#summary', '#tree', '#flame']) {
+  for (const tab of ['#summary', '#tree']) {
     await browser.open(noTicks, tab);
     assert.match(await text(), /The trace has no ticks/);
   }
+  // Its flame graph is about where threads were blocked.
+  await browser.open(noTicks, '#flame');
+  assert.match(await browser.evaluate("document.querySelector('.detail').innerText"), /^all — [\d,.]+ ms, 100\.0 %/);
+  assert.match(await text(), /The context switches have no call stacks/);
   assert.deepEqual(browser.messages, []);
 } finally {
   await browser.end();

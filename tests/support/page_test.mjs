@@ -290,6 +290,40 @@ test('a change of a share is real if chance alone hardly causes it', () => {
   assert.ok(!page.changeOf({ ticks: 150, base: 200 }, root).isNoise);
 });
 
+// Thread 10 (app) waits in main>sys_read, sleeping; the thread of the other process was preempted.
+function withWaits() {
+  const given = data();
+  given.names.push('[sleeping]', '[preempted]'); // 9, 10
+  given.frames.symbol.push(9, 10);
+  given.frames.module.push(0, 0);
+  given.frames.kind.push(2, 2);
+  given.waits = {
+    stacks: true, left_out: 0, left_out_ns: 0,
+    above: [0, 1, 2, 0], frame: [0, 3, 4, 5], thread: [0, 0, 0, 2],
+    blocked: { sums: [0, 0, 3, 0], skip: [0, 2, 3], length: [1, 3, 1], amount: [1000, 4096, 2000] },
+    runnable: { sums: [0, 0, 1, 1], skip: [6, 1], length: [1, 2], amount: [500, 4096] },
+  };
+  return given;
+}
+
+test('where threads were blocked or waited for a CPU, in the selected time', () => {
+  const trace = page.traceOf(withWaits());
+  const graph = (kind, part = {}) => {
+    const of = page.waitTrace(trace, kind);
+    return new page.FlameMaker(of, page.totals(of, { ...page.whole(trace), ...part }));
+  };
+  const blocked = 1000 + 3 * 4096 + 2000;
+  assert.deepEqual(plain(nodes(graph('blocked').callees('none'))), ['all', blocked, ['main', blocked, ['sys_read', blocked, ['[sleeping]', blocked]]]]);
+  assert.equal(graph('blocked', { from: 3, to: 6 }).callees('none').ticks, 2 * 4096 + 2000);
+  assert.deepEqual(plain(nodes(graph('blocked', { from: 1, to: 2 }).callees('none'))), ['all', 0]);
+  assert.deepEqual(plain(nodes(graph('runnable').callers('none'))), ['all', 8692, ['[preempted]', 8192], ['[sleeping]', 500, ['sys_read', 500, ['main', 500]]]]);
+  assert.deepEqual(plain(graph('runnable').callees('process').below().map(({ name, ticks }) => [name, ticks])), [
+    ['</script><img src=x onerror=alert(1)>:20', 8192], ['app:10', 500],
+  ]);
+  assert.equal(graph('runnable', { threads: page.subjectThreads(trace) }).callees('none').ticks, 500);
+  assert.equal(page.traceOf(data()).waits, null);
+});
+
 test('data of another version are refused', () => {
   assert.throws(() => page.traceOf({ ...data(), schema_version: 2 }), /another version/);
 });
@@ -301,6 +335,7 @@ test('characters that change the direction of text are replaced', () => {
 test('numbers', () => {
   assert.deepEqual([page.percent(1, 3), page.percent(3, 3), page.percent(0, 3), page.percent(1, 1e6), page.percent(1e6 - 1, 1e6), page.percent(0, 0)], ['33.3', '100.0', '0.0', '<0.1', '>99.9', '0.0']);
   assert.deepEqual([0, 12, 1500, 2.5e6, 1.25e9, 75e9, 3900e9].map(page.duration), ['0 s', '12 ns', '1.50 µs', '2.50 ms', '1.25 s', '1 min 15 s', '1 h 05 min']);
+  assert.deepEqual([page.milliseconds(1234567890), page.milliseconds(0)], ['1,234.568 ms', '0.000 ms']);
   assert.deepEqual([page.count(1234567), page.seconds(1.25e9, 1e8), page.seconds(3e9, 1e9)], ['1,234,567', '1.3 s', '3 s']);
   assert.deepEqual([page.roundStep(0.3), page.roundStep(2), page.roundStep(51)], [0.5, 2, 100]);
 });

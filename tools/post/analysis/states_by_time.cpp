@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Computes how long each thread ran, could have run and was in an unknown state, by time.
+// Computes how long each thread ran, could have run and was in an unknown state, and each wait, by
+// time.
 #include "states_by_time.h"
 
 #include <algorithm>
 
 namespace post {
 
-void StatesByTime::add(uint32_t thread, OffCpu::ThreadState state, uint32_t cpu, uint32_t /*wait*/,
+void StatesByTime::add(uint32_t thread, OffCpu::ThreadState state, uint32_t cpu, uint32_t wait,
                        uint64_t from, uint64_t to) {
   if (known_.size() <= thread) known_.resize(thread + 1);
   Range& range = known_[thread];
@@ -19,7 +20,14 @@ void StatesByTime::add(uint32_t thread, OffCpu::ThreadState state, uint32_t cpu,
   range.last = std::max(range.last, to);
   if (state == OffCpu::ThreadState::runnable)
     by_thread.add_span(from, to, states * thread + runnable);
-  if (state != OffCpu::ThreadState::running) return;
+  if (state != OffCpu::ThreadState::running) {
+    const WaitState kind = state == OffCpu::ThreadState::runnable ? wait_runnable : wait_blocked;
+    if (wait == OffCpu::no_wait)
+      by_unknown_wait.add_span(from, to, wait_states * thread + kind);
+    else
+      by_wait.add_span(from, to, wait_states * wait + kind);
+    return;
+  }
   by_thread.add_span(from, to, states * thread + running);
   by_cpu.add_span(from, to, cpu);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Computes how long each thread ran, could have run and was in an unknown state, by time.
+// Computes how long each thread ran, could have run and was in an unknown state, and each wait, by
+// time.
 #ifndef POST_STATES_BY_TIME_H
 #define POST_STATES_BY_TIME_H
 
@@ -13,16 +14,19 @@ namespace post {
 
 class StatesByTime final : public Subscriber, private OffCpu::Intervals {
  public:
-  // All three, and the filter, must outlive this. filter: decides which threads are selected; none:
-  // all are.
-  StatesByTime(Processes& processes, Symbolizer& symbolizer, StringTable& names, NameFilter* filter)
-      : times_(processes, symbolizer, names,
-               {.cache_entries = 1, .filter = filter, .stacks = false, .intervals = this}) {}
+  // All three, and the filter, must outlive this. The options' intervals are this object.
+  StatesByTime(Processes& processes, Symbolizer& symbolizer, StringTable& names,
+               OffCpu::Options options)
+      : times_(processes, symbolizer, names, with_intervals(options)) {}
 
-  void subscribe(Subscriptions& to) override {
-    to.add(*this, {PITRACE_MAJOR_DISPATCH, PITRACE_MAJOR_MTE});
+  void subscribe(Subscriptions& to) override { to.add_to_every_major(*this); }
+  // Before the first dispatch no state is known: other records matter only where some are missing.
+  bool take(const Arrival& arrival) override {
+    const uint32_t major = arrival.record().major();
+    dispatched_ = dispatched_ || major == PITRACE_MAJOR_DISPATCH;
+    if (!dispatched_ && major != PITRACE_MAJOR_MTE && arrival.stream.breaks() == 0) return true;
+    return times_.take(arrival);
   }
-  bool take(const Arrival& arrival) override { return times_.take(arrival); }
   void end_stream(const Stream& stream) override { times_.end_stream(stream); }
   void end_trace() override { times_.end_trace(); }
 
@@ -35,6 +39,13 @@ class StatesByTime final : public Subscriber, private OffCpu::Intervals {
   // Nanoseconds during which a thread ran. Keys are CPU numbers.
   TimeSums by_cpu{{.sums = 1 << 18}};
 
+  // Nanoseconds off the CPU. Keys are 2 * number in times().waits() + one of these.
+  enum WaitState : uint32_t { wait_blocked, wait_runnable };
+  static constexpr uint32_t wait_states = 2;
+  TimeSums by_wait{{.sums = 1 << 19}};
+  // Of threads whose last switch-out is not in the trace. Keys are 2 * thread + the same.
+  TimeSums by_unknown_wait{{.sums = 1 << 18}};
+
   // When the state of a thread was first and last known, nanoseconds. In between, it was blocked
   // when by_thread has nothing for it.
   struct Range {
@@ -44,10 +55,15 @@ class StatesByTime final : public Subscriber, private OffCpu::Intervals {
   Range known(uint32_t thread) const { return thread < known_.size() ? known_[thread] : Range{}; }
 
  private:
+  OffCpu::Options with_intervals(OffCpu::Options options) {
+    options.intervals = this;
+    return options;
+  }
   void add(uint32_t thread, OffCpu::ThreadState state, uint32_t cpu, uint32_t wait, uint64_t from,
            uint64_t to) override;
 
   OffCpu times_;
+  bool dispatched_ = false;
   std::vector<Range> known_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "html_sums.h"
 #include "html_summary.h"
 #include "html_texts.h"
+#include "html_waits.h"
 #include "subject.h"
 #include "text/labels.h"
 #include "text/text.h"
@@ -36,14 +38,17 @@ class HtmlData {
     if (states_) {
       by_thread_ = states_->by_thread;
       running_ = states_->by_cpu;
+      by_wait_ = states_->by_wait;
+      by_unknown_wait_ = states_->by_unknown_wait;
     }
     unite_bins();
-    paths_ = choose_paths(ticks_.calls(), by_path_.sums(), most_paths);
+    paths_ = choose_paths(ticks_.calls().paths(), by_path_.sums(), most_paths);
     for (const HtmlPaths::Node& node : paths_.nodes) threads_.push_back(thread_of(node.thread));
     if (!states_) return;
     const OffCpu& times = states_->times();
     for (uint32_t i = 0; i < times.threads(); ++i)
       states_threads_.push_back(is_shown(i) ? owners_.thread_of(times.thread(i)) : HtmlPaths::none);
+    waits_.emplace(*states_, states_threads_, by_wait_.sums(), by_unknown_wait_.sums(), most_paths);
   }
 
   bool write(Sink& sink) {
@@ -56,6 +61,7 @@ class HtmlData {
     write_cpus(out);
     write_owners(out);
     write_schedule(out);
+    write_waits(out);
     write_code(out);
     write_base(out);
     out.member("names", pi::Json(texts_.all()));
@@ -65,7 +71,8 @@ class HtmlData {
  private:
   // Gives all sums the same bins.
   void unite_bins() {
-    const std::array<TimeSums*, 4> all = {&by_path_, &by_cpu_, &by_thread_, &running_};
+    const std::array<TimeSums*, 6> all = {&by_path_, &by_cpu_,  &by_thread_,
+                                          &running_, &by_wait_, &by_unknown_wait_};
     for (const TimeSums* sums : all)
       if (!sums->empty()) shift_ = std::max(shift_, sums->shift());
     // Together they can have more bins than each of them.
@@ -119,6 +126,7 @@ class HtmlData {
       rows.push_back(row_of(of_used.back()));
     }
     if (summary_.base) add_base_frames(of_used, rows);
+    if (waits_) add_wait_frames(of_used, rows);
     out.open("frames");
     out.numbers("symbol", rows, [](const FrameRow& row) { return row.symbol; });
     out.numbers("module", rows, [](const FrameRow& row) { return row.module; });
@@ -126,7 +134,7 @@ class HtmlData {
     out.close();
     out.open("paths");
     out.member("left_out", paths_.left_out);
-    out.member("left_out_ticks", paths_.left_out_ticks);
+    out.member("left_out_ticks", paths_.left_out_amount);
     // 0: the path begins a thread.
     out.numbers("above", paths_.nodes, [](const HtmlPaths::Node& node) { return node.above + 1; });
     out.numbers("frame", frames, [](size_t number) { return number; });
@@ -157,6 +165,23 @@ class HtmlData {
       const auto [known, is_new] = numbers.try_emplace(without_directory(frame), rows.size());
       if (is_new) rows.push_back(row_of(frame));
       base_frames_.push_back(known->second);
+    }
+  }
+
+  // Functions in which threads waited have the numbers of those with ticks; others follow.
+  void add_wait_frames(const std::vector<HtmlFrame>& frames, std::vector<FrameRow>& rows) {
+    std::map<HtmlFrame, size_t> numbers;
+    for (size_t i = 0; i < frames.size(); ++i) numbers.try_emplace(frames[i], i);
+    std::unordered_map<FrameId, size_t> by_id;
+    for (const HtmlPaths::Node& node : waits_->paths().nodes) {
+      const auto [number, is_new_id] = by_id.try_emplace(node.frame, 0);
+      if (is_new_id) {
+        HtmlFrame frame = waits_->frame(summary_, node.frame);
+        const auto [known, is_new] = numbers.try_emplace(frame, rows.size());
+        if (is_new) rows.push_back(row_of(frame));
+        number->second = known->second;
+      }
+      wait_frames_.push_back(number->second);
     }
   }
 
@@ -262,6 +287,27 @@ class HtmlData {
     out.close();
   }
 
+  void write_waits(HtmlColumns& out) {
+    if (!waits_) return out.member("waits", nullptr);
+    const HtmlPaths& paths = waits_->paths();
+    out.open("waits");
+    out.member("stacks", states_->times().stacks().with() != 0);
+    out.member("left_out", paths.left_out);
+    out.member("left_out_ns", paths.left_out_amount);
+    out.numbers("above", paths.nodes, [](const HtmlPaths::Node& node) { return node.above + 1; });
+    out.numbers("frame", wait_frames_, [](size_t number) { return number; });
+    out.numbers("thread", paths.nodes,
+                [&](const HtmlPaths::Node& node) { return waits_->thread(node); });
+    const auto write_state = [&](const char* name, StatesByTime::WaitState state) {
+      out.open(name);
+      write_sums(out, waits_->sums(state), paths.nodes.size(), first_, true);
+      out.close();
+    };
+    write_state("blocked", StatesByTime::wait_blocked);
+    write_state("runnable", StatesByTime::wait_runnable);
+    out.close();
+  }
+
   const Summary& summary_;
   const PathsByTime& ticks_;
   const StatesByTime* states_;  // nullptr: the trace has no context switches, or parts are selected
@@ -270,11 +316,15 @@ class HtmlData {
   TimeSums by_cpu_;
   TimeSums by_thread_;
   TimeSums running_;
+  TimeSums by_wait_;
+  TimeSums by_unknown_wait_;
   HtmlPaths paths_;
   HtmlOwners owners_;
   std::unordered_map<uint32_t, uint32_t> by_place_;  // threads
   std::unordered_map<FrameId, size_t> frame_numbers_;
   std::vector<size_t> base_frames_;       // numbers of the other trace's frames
+  std::optional<HtmlWaits> waits_;        // where states_ is known
+  std::vector<size_t> wait_frames_;       // by path of waits_
   std::vector<uint32_t> threads_;         // by path
   std::vector<uint32_t> states_threads_;  // by thread of StatesByTime
   unsigned shift_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chooses the call paths that the HTML page contains, and adds up the ticks of the others.
+// Chooses the call paths that the HTML page contains, and adds up the ticks (or time) of the
+// others.
 #include "html_paths.h"
 
 #include <algorithm>
@@ -19,21 +20,20 @@ std::vector<uint32_t> threads_of(const PathTree& tree) {
   return threads;
 }
 
-// The ticks of each place and of the places below it.
-std::vector<uint64_t> inclusive_ticks(const PathTree& tree, std::vector<uint64_t> ticks) {
+// The amount of each place and of the places below it.
+std::vector<uint64_t> inclusive_amounts(const PathTree& tree, std::vector<uint64_t> amounts) {
   for (size_t place = tree.size(); place-- > 1;)
-    ticks[tree.node(static_cast<uint32_t>(place)).parent] += ticks[place];
-  return ticks;
+    amounts[tree.node(static_cast<uint32_t>(place)).parent] += amounts[place];
+  return amounts;
 }
 
-// The least number of ticks of a path that is kept. Fewer paths are kept than allowed if many have
-// the same number.
-uint64_t fewest_ticks(const std::vector<uint32_t>& functions, const std::vector<uint64_t>& ticks,
+// The least amount of a path that is kept. Fewer paths are kept than allowed if many have the same.
+uint64_t least_amount(const std::vector<uint32_t>& functions, const std::vector<uint64_t>& amounts,
                       size_t most) {
   if (functions.size() <= most) return 0;
   std::vector<uint64_t> sorted;
   sorted.reserve(functions.size());
-  for (const uint32_t place : functions) sorted.push_back(ticks[place]);
+  for (const uint32_t place : functions) sorted.push_back(amounts[place]);
   const auto limit = sorted.begin() + static_cast<std::ptrdiff_t>(most / 2);
   std::ranges::nth_element(sorted, limit, std::greater());
   return *limit + 1;
@@ -41,32 +41,32 @@ uint64_t fewest_ticks(const std::vector<uint32_t>& functions, const std::vector<
 
 }  // namespace
 
-HtmlPaths choose_paths(const CallTree& calls, const std::vector<TimeSums::Sum>& sums, size_t most) {
-  const PathTree& tree = calls.paths();
+HtmlPaths choose_paths(const PathTree& tree, const std::vector<TimeSums::Sum>& amounts,
+                       size_t most) {
   std::vector<uint64_t> own(tree.size());
-  for (const TimeSums::Sum& sum : sums) own[sum.key] += sum.amount;
-  const std::vector<uint64_t> ticks = inclusive_ticks(tree, own);
+  for (const TimeSums::Sum& sum : amounts) own[sum.key] += sum.amount * (sum.last - sum.first + 1);
+  const std::vector<uint64_t> inclusive = inclusive_amounts(tree, own);
   const std::vector<uint32_t> threads = threads_of(tree);
   std::vector<uint32_t> functions;
   for (uint32_t place = 1; place < tree.size(); ++place)
     if (threads[place] != PathTree::root && threads[place] != place) functions.push_back(place);
-  const uint64_t fewest = fewest_ticks(functions, ticks, most);
+  const uint64_t least = least_amount(functions, inclusive, most);
 
   HtmlPaths chosen;
   chosen.node_of.assign(tree.size(), HtmlPaths::none);
   for (const uint32_t place : functions)
-    if (ticks[place] >= fewest) {
+    if (inclusive[place] >= least) {
       chosen.node_of[place] = static_cast<uint32_t>(chosen.nodes.size());
       chosen.nodes.push_back(
           {chosen.node_of[tree.node(place).parent], threads[place], tree.node(place).value});
     }
   std::vector<uint32_t> joined(tree.size(), HtmlPaths::none);  // by the place above
   for (const uint32_t place : functions) {
-    if (ticks[place] >= fewest) continue;
+    if (inclusive[place] >= least) continue;
     ++chosen.left_out;
-    chosen.left_out_ticks += own[place];
+    chosen.left_out_amount += own[place];
     const uint32_t parent = tree.node(place).parent;
-    if (parent != threads[place] && ticks[parent] < fewest) {
+    if (parent != threads[place] && inclusive[parent] < least) {
       chosen.node_of[place] = chosen.node_of[parent];
       continue;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chooses the call paths that the HTML page contains, and adds up the ticks of the others.
+// Chooses the call paths that the HTML page contains, and adds up the ticks (or time) of the
+// others.
 #ifndef POST_HTML_PATHS_H
 #define POST_HTML_PATHS_H
 
@@ -7,7 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/paths_by_time.h"
+#include "analysis/time_sums.h"
+#include "state/frames.h"
+#include "text/path_tree.h"
 
 namespace post {
 
@@ -19,19 +22,21 @@ struct HtmlPaths {
 
   struct Node {
     uint32_t above = none;  // none: it begins the thread
-    uint32_t thread = 0;    // place in CallTree::paths()
+    uint32_t thread = 0;    // place in the tree
     FrameId frame = left_out_frame;
   };
   std::vector<Node> nodes;
-  std::vector<uint32_t> node_of;  // by place in CallTree::paths(); none: of processes and threads
+  std::vector<uint32_t> node_of;  // by place in the tree; none: of processes and threads
   uint64_t left_out = 0;          // paths
-  uint64_t left_out_ticks = 0;
+  uint64_t left_out_amount = 0;   // of ticks or time
 };
 
 // All paths if there are at most `most`. Otherwise at most half as many, those with the most ticks
-// in them and in what they call; the others are joined, those below one path into one. ticks: by
-// place of a path.
-HtmlPaths choose_paths(const CallTree& calls, const std::vector<TimeSums::Sum>& ticks, size_t most);
+// (or time) in them and in what they call; the others are joined, those below one path into one.
+// tree: below its root are processes, below these threads, below these functions. amounts: by place
+// in the tree.
+HtmlPaths choose_paths(const PathTree& tree, const std::vector<TimeSums::Sum>& amounts,
+                       size_t most);
 
 }  // namespace post
 

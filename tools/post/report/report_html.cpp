@@ -28,8 +28,11 @@ std::unique_ptr<Subscriber> make_paths_by_time(const ReportContext& context, Sin
 
 std::unique_ptr<Subscriber> make_states_by_time(const ReportContext& context, Sink*) {
   if (!context.options.report.selection.follows_threads()) return nullptr;
+  OffCpu::Options options{LabelOptions{}, context.frames(), stack_source(context.file.info)};
+  options.cache_entries = context.cache_entries(options.cache_entries);
+  options.filter = context.filter;
   return std::make_unique<StatesByTime>(context.processes, context.symbolizer, context.names,
-                                        context.filter);
+                                        options);
 }
 
 bool write_html(const Summary& summary, Sink& sink) {

@@ -72,6 +72,11 @@ export class App {
       for (let i = rows[path]!; i < rows[path + 1]!; ++i) sum += amount[i]!;
       ticks.set(process, sum);
     }
+    // Processes that only waited are last.
+    for (const thread of trace.waits?.thread ?? []) {
+      const process = trace.threadProcess[thread]!;
+      if (!ticks.has(process)) ticks.set(process, 0);
+    }
     const hottest = [...ticks].sort((a, b) => b[1] - a[1]).slice(0, 200);
     for (const [process] of hottest) list.push({ value: `process ${process}`, text: processText(trace, process) });
     return list;

@@ -3,8 +3,8 @@
 import { button, canvasFont, choice, element, fitText, prepareCanvas } from './dom';
 import { changeColour, colours, frameColour } from './colours';
 import { boxesOf, changeOf, foundTicks, type Box, type FlameNode, type Group, type Width } from './flame';
-import { count, percent } from './format';
-import type { State } from './state';
+import { percent } from './format';
+import type { Flame, State } from './state';
 import { emptyText } from './summary_view';
 import { moduleText } from './trace';
 
@@ -89,7 +89,7 @@ export class FlameGraph {
     const shown = this.boxes.length;
     this.canvas.setAttribute(
       'aria-label',
-      `${this.label}: ${shown} boxes, ${count(this.zoomed.ticks)} ticks. Arrow keys move, Enter zooms, Backspace goes back, S shows callers and callees.`,
+      `${this.label}: ${shown} boxes, ${this.state.flameText(this.zoomed.ticks)}. Arrow keys move, Enter zooms, Backspace goes back, S shows callers and callees.`,
     );
     this.canvas.dataset['boxes'] = String(shown);
   }
@@ -99,7 +99,7 @@ export class FlameGraph {
     const search = this.state.search.toLowerCase();
     if (!this.zoomed || search === '') return '';
     const ticks = foundTicks(this.boxes, this.zoomed, (node) => node.frame >= 0 && node.name.toLowerCase().includes(search));
-    return `“${this.state.search}”: ${count(ticks)} ticks, ${percent(ticks, this.zoomed.ticks)} %`;
+    return `“${this.state.search}”: ${this.state.flameText(ticks)}, ${percent(ticks, this.zoomed.ticks)} %`;
   }
 
   private nodeAt(event: MouseEvent): FlameNode | null {
@@ -173,6 +173,7 @@ export class FlameView {
   private readonly lower: FlameGraph;
   private readonly reset: HTMLButtonElement;
   private readonly whole: HTMLButtonElement;
+  private readonly shows;
   private readonly direction;
   private readonly grouping;
   private readonly comparison;
@@ -190,6 +191,11 @@ export class FlameView {
     };
     this.upper = new FlameGraph(state, 'Flame graph', point, open);
     this.lower = new FlameGraph(state, 'Flame graph of callers', point, open);
+    this.shows = choice('Threads', [
+      { value: 'ticks', text: 'running (ticks)' },
+      { value: 'blocked', text: 'blocked' },
+      { value: 'runnable', text: 'waiting for a CPU' },
+    ], (value) => state.set({ flame: value as Flame }));
     this.direction = choice('Stacks', [
       { value: 'callees', text: 'from the outermost caller' },
       { value: 'callers', text: 'from the hottest function (inverse)' },
@@ -226,27 +232,26 @@ export class FlameView {
       this.update();
     });
     this.whole = button('Back to the whole graph', {}, () => state.set({ sandwich: -1 }));
-    this.controls.append(this.comparison.box, this.direction.box, this.grouping.box, this.whole, this.reset, this.found);
+    this.controls.append(this.shows.box, this.comparison.box, this.direction.box, this.grouping.box, this.whole, this.reset, this.found);
     this.box.append(this.title, this.controls, this.note, this.key, this.detail, this.upperTitle, this.upper.box, this.lowerTitle, this.lower.box);
   }
 
   render(): void {
     const { state } = this;
-    const sums = state.totals();
+    const sums = state.flameTotals();
     const sandwich = state.sandwich >= 0;
     const key = sums;
     const empty = sums.total === 0;
-    this.note.textContent = empty
-      ? emptyText(state)
-      : state.trace.hasStacks
-        ? ''
-        : 'The trace has no call stacks, so callers are not known: record them with run.tprof -g.';
+    this.note.textContent = this.noteText(empty);
     this.note.hidden = this.note.textContent === '';
     this.title.hidden = !sandwich || empty;
     this.upperTitle.hidden = this.lowerTitle.hidden = this.lower.box.hidden = !sandwich || empty;
-    this.upper.box.hidden = this.controls.hidden = this.detail.hidden = empty;
+    this.upper.box.hidden = this.detail.hidden = empty;
+    this.shows.box.hidden = !state.trace.waits;
+    this.shows.select.value = state.flame;
+    this.controls.hidden = empty && !state.trace.waits;
     const compares = this.compares();
-    this.comparison.box.hidden = sandwich || !state.trace.base;
+    this.comparison.box.hidden = sandwich || !state.trace.base || state.flame !== 'ticks';
     this.key.hidden = empty || !compares;
     this.direction.box.hidden = this.grouping.box.hidden = sandwich || compares;
     this.whole.hidden = !sandwich;
@@ -261,8 +266,18 @@ export class FlameView {
     this.update();
   }
 
+  private noteText(empty: boolean): string {
+    const { state } = this;
+    if (state.flame === 'ticks') {
+      if (empty) return emptyText(state);
+      return state.trace.hasStacks ? '' : 'The trace has no call stacks, so callers are not known: record them with run.tprof -g.';
+    }
+    if (empty) return `In the selected time, no thread of ${state.scopeText()} ${state.flame === 'blocked' ? 'was blocked' : 'waited for a CPU'}.`;
+    return state.flameTrace().hasStacks ? '' : 'The context switches have no call stacks, so it is not known where threads waited: record them with swtrace stacks both.';
+  }
+
   private compares(): boolean {
-    return this.compared !== 'no' && this.state.trace.base !== null && this.state.sandwich < 0;
+    return this.compared !== 'no' && this.state.trace.base !== null && this.state.sandwich < 0 && this.state.flame === 'ticks';
   }
 
   private make(sandwich: boolean): void {
@@ -290,14 +305,14 @@ export class FlameView {
 
   private describe(node: FlameNode, root: FlameNode): void {
     const { trace } = this.state;
-    const total = this.state.totals().total;
-    const parts = [`${count(node.ticks)} ticks, ${percent(node.ticks, total)} %`];
+    const total = this.state.flameTotals().total;
+    const parts = [`${this.state.flameText(node.ticks)}, ${percent(node.ticks, total)} %`];
     if (root.ticks !== total && node !== root) parts.push(`${percent(node.ticks, root.ticks)} % of ${root.name}`);
     if (node.own > 0) parts.push(`${percent(node.own, total)} % in itself`);
     if (this.compares()) {
       const { change, isNoise } = changeOf(node, root);
       const points = `${change < 0 ? '−' : '+'}${Math.abs(100 * change).toFixed(1)} points`;
-      parts.push(`in ${trace.base!.trace} ${count(node.base)} ticks, ${percent(node.base, root.base)} %`, isNoise ? `${points}, perhaps by chance` : points);
+      parts.push(`in ${trace.base!.trace} ${this.state.flameText(node.base)}, ${percent(node.base, root.base)} %`, isNoise ? `${points}, perhaps by chance` : points);
     }
     if (node.frame >= 0) parts.push(moduleText(trace, node.frame));
     this.detail.replaceChildren(element('bdi', { class: 'name' }, node.name), ` — ${parts.join(' · ')}`);

@@ -7,6 +7,13 @@ export function count(value: number): string {
   return whole.format(value);
 }
 
+const thousandths = new Intl.NumberFormat('en-US', { minimumFractionDigits: 3, maximumFractionDigits: 3 });
+
+// As in tprof.offcpu.
+export function milliseconds(ns: number): string {
+  return `${thousandths.format(ns / 1e6)} ms`;
+}
+
 // As on post's own page: only all is 100, only nothing is 0.
 export function percent(part: number, all: number): string {
   const share = all === 0 ? 0 : (100 * part) / all;

@@ -6,11 +6,11 @@ import { unpack } from './inflate';
 import { traceOf } from './trace';
 
 export { boxesOf, changeOf, FlameMaker, foundTicks } from './flame';
-export { count, duration, percent, roundStep, seconds } from './format';
+export { count, duration, milliseconds, percent, roundStep, seconds } from './format';
 export { cpuLanes, mean, orderLanes, threadLanes } from './lanes';
 export { makeRows, sortRows, visibleRows } from './rows';
 export { brokenStacks } from './stacks';
-export { shown, traceOf } from './trace';
+export { shown, traceOf, waitTrace } from './trace';
 export { codeSelection, subjectThreads, sumOf, totals, whole } from './totals';
 
 async function start(): Promise<void> {

@@ -2,9 +2,13 @@
 // What the user has chosen, and the sums that follow from it.
 import { FlameMaker } from './flame';
 import { codeSelection, onlyThread, subjectThreads, threadsOfProcess, totals, whole, type Selection, type Totals } from './totals';
-import { processText, threadText, type Trace } from './trace';
+import { count, milliseconds } from './format';
+import { processText, threadText, waitTrace, type Trace, type WaitKind } from './trace';
 
 export type Tab = 'summary' | 'tree' | 'flame';
+
+// What the flame graph is made of: the ticks, or the time of threads off the CPU.
+export type Flame = 'ticks' | WaitKind;
 
 // Of whom the ticks are: "all", "subject", or a process or thread and its number, as "process 3".
 export type Scope = string;
@@ -15,14 +19,18 @@ export class State {
   scope: Scope = 'all';
   search = '';
   tab: Tab = 'summary';
+  flame: Flame = 'ticks';
   sandwich = -1; // a frame, or -1: the whole flame graph
   private sums: Totals | null = null;
   private codeSums: Totals | null = null;
+  private readonly waitSums = new Map<Flame, Totals>();
+  private readonly waitTraces = new Map<Flame, Trace>();
   private readonly listeners: (() => void)[] = [];
 
   constructor(readonly trace: Trace) {
     this.to = trace.bins;
     if (subjectThreads(trace)) this.scope = 'subject';
+    if (trace.ticks === 0 && trace.waits) this.flame = 'blocked';
   }
 
   get partOfTime(): boolean {
@@ -79,7 +87,26 @@ export class State {
   }
 
   flames(): FlameMaker {
-    return new FlameMaker(this.trace, this.totals());
+    return new FlameMaker(this.flameTrace(), this.flameTotals());
+  }
+
+  flameTrace(): Trace {
+    if (this.flame === 'ticks') return this.trace;
+    let made = this.waitTraces.get(this.flame);
+    if (!made) this.waitTraces.set(this.flame, (made = waitTrace(this.trace, this.flame)));
+    return made;
+  }
+
+  flameTotals(): Totals {
+    if (this.flame === 'ticks') return this.totals();
+    let made = this.waitSums.get(this.flame);
+    if (!made) this.waitSums.set(this.flame, (made = totals(this.flameTrace(), this.selection())));
+    return made;
+  }
+
+  // An amount of what the flame graph is made of.
+  flameText(amount: number): string {
+    return this.flame === 'ticks' ? `${count(amount)} ticks` : milliseconds(amount);
   }
 
   onChange(call: () => void): void {
@@ -87,10 +114,13 @@ export class State {
   }
 
   // Changes the state, and draws everything again.
-  set(change: Partial<Pick<State, 'from' | 'to' | 'scope' | 'search' | 'tab' | 'sandwich'>>): void {
+  set(change: Partial<Pick<State, 'from' | 'to' | 'scope' | 'search' | 'tab' | 'flame' | 'sandwich'>>): void {
     const before = `${this.from} ${this.to} ${this.scope}`;
     Object.assign(this, change);
-    if (before !== `${this.from} ${this.to} ${this.scope}`) this.sums = this.codeSums = null;
+    if (before !== `${this.from} ${this.to} ${this.scope}`) {
+      this.sums = this.codeSums = null;
+      this.waitSums.clear();
+    }
     for (const call of this.listeners) call();
   }
 }

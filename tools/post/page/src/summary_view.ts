@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The summary: facts on the trace, the hottest functions, and what the trace lacks.
 import { element } from './dom';
-import { count, duration, percent } from './format';
+import { count, duration, milliseconds, percent } from './format';
 import { makeRows, sortRows } from './rows';
 import { brokenStacks } from './stacks';
 import type { State } from './state';
@@ -36,6 +36,11 @@ export class SummaryView {
                 `shown as [left out].`,
             },
           ];
+    if (trace.waits && trace.waits.leftOut > 0)
+      leftOut.push({
+        lead: 'Waits left out',
+        text: `${count(trace.waits.leftOut)} rare call paths on which threads waited for ${milliseconds(trace.waits.leftOutNs)} are joined and shown as [left out].`,
+      });
     if (trace.code && trace.code.leftOutTicks > 0)
       leftOut.push({ lead: 'Lines left out', text: `Functions with together ${count(trace.code.leftOutTicks)} ticks have no lines and instructions here.` });
     const losses = this.list([{ lead: 'Losses', text: trace.lost }, ...lacks, ...leftOut]);
@@ -94,7 +99,7 @@ export class SummaryView {
     for (const row of rows.slice(0, shownFunctions)) {
       rest -= row.ticks;
       const name = element('td', {}, element('button', { type: 'button', class: 'name' }, row.name));
-      name.firstChild!.addEventListener('click', () => this.state.set({ tab: 'flame', sandwich: row.id }));
+      name.firstChild!.addEventListener('click', () => this.state.set({ tab: 'flame', flame: 'ticks', sandwich: row.id }));
       body.append(
         element(
           'tr',

@@ -44,6 +44,22 @@ export interface Code {
   ticks: Sums;
 }
 
+// Call paths of threads that left the CPU, each with the reason as its innermost function; nanoseconds until their
+// wake-up (blocked) and until they ran again (runnable).
+export interface Waits {
+  hasStacks: boolean;
+  leftOut: number; // paths that are joined
+  leftOutNs: number;
+  above: Int32Array; // -1: none
+  frame: Int32Array;
+  thread: Int32Array;
+  firstBelow: Int32Array;
+  nextBelow: Int32Array;
+  blocked: Sums;
+  runnable: Sums;
+}
+export type WaitKind = 'blocked' | 'runnable';
+
 // The call paths of the trace with which this one is compared.
 export interface Base {
   trace: string;
@@ -93,6 +109,7 @@ export interface Trace {
   cpuIdle: Uint8Array;
   cpuTicks: Sums;
   schedule: Schedule | null;
+  waits: Waits | null;
   code: Code | null;
   base: Base | null;
 }
@@ -193,6 +210,23 @@ function below(above: Int32Array): { firstBelow: Int32Array; nextBelow: Int32Arr
   return { firstBelow, nextBelow };
 }
 
+function waitsOf(value: unknown): Waits | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const given = value as Fields;
+  const above = Int32Array.from(numbers(given, 'above'), (number) => number - 1);
+  return {
+    hasStacks: given['stacks'] === true,
+    leftOut: given['left_out'] as number,
+    leftOutNs: given['left_out_ns'] as number,
+    above,
+    frame: Int32Array.from(numbers(given, 'frame')),
+    thread: Int32Array.from(numbers(given, 'thread')),
+    ...below(above),
+    blocked: sumsOf(fields(given, 'blocked')),
+    runnable: sumsOf(fields(given, 'runnable')),
+  };
+}
+
 function baseOf(value: unknown): Base | null {
   if (typeof value !== 'object' || value === null) return null;
   const paths = fields(value, 'paths');
@@ -255,9 +289,18 @@ export function traceOf(data: unknown): Trace {
     cpuIdle: Uint8Array.from(numbers(fields(given, 'cpu_ticks'), 'idle')),
     cpuTicks: sumsOf(fields(given, 'cpu_ticks')),
     schedule: scheduleOf(given['schedule'], binNs),
+    waits: waitsOf(given['waits']),
     code: codeOf(given['code']),
     base: baseOf(given['base']),
   };
+}
+
+// A trace whose paths and amounts are those of the waits, so that they are computed as ticks are.
+export function waitTrace(trace: Trace, kind: WaitKind): Trace {
+  const { waits } = trace;
+  if (!waits) throw new Error('The trace has no waits.');
+  const { hasStacks, leftOut, leftOutNs, above, frame, thread, firstBelow, nextBelow } = waits;
+  return { ...trace, hasStacks, leftOut, leftOutTicks: leftOutNs, above, frame, thread, firstBelow, nextBelow, pathTicks: waits[kind], base: null, code: null };
 }
 
 // ---- names -----------------------------------------------------------------------------------------

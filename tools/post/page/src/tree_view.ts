@@ -189,7 +189,7 @@ export class TreeView {
   }
 
   private act(row: Row): void {
-    if (row.level === 'symbol') this.state.set({ tab: 'flame', sandwich: row.id });
+    if (row.level === 'symbol') this.state.set({ tab: 'flame', flame: 'ticks', sandwich: row.id });
     else this.state.set({ scope: `${row.level} ${row.id}` });
   }
 
