@@ -16,7 +16,7 @@ setup_file() {
     swtrace off
     swtrace get
     swtrace free
-    post --export callgrind --export pprof --export speedscope --clip 0 --json
+    post --export callgrind --export perf-script --export pprof --export speedscope --clip 0 --json
     # What every export must contain: the ticks of each named function of the program.
     jq -r '.reports[] | select(.title == "Module_Symbol") | .rows[] | select(.name | endswith("/calls")) | .children[]
         | select(.name != "NoSymbols") | "\(.name) \(.ticks)"' tprof.json | sort >truth
@@ -42,6 +42,17 @@ setup() { cd "$BATS_FILE_TMPDIR" || return; }
     jq -e '(.shared.frames | length) as $frames
         | all(.profiles[]; .endValue == (.weights | add) and (.samples | length) == (.weights | length) and all(.samples[][]; . < $frames))' tprof.speedscope.json
     [ "$(jq '[.profiles[].endValue] | add' tprof.speedscope.json)" -eq $((tick * $(jq .ticks tprof.json))) ]
+}
+
+@test "the text of perf script has every tick, with the innermost function first" {
+    # As stackcollapse-perf.pl reads it: a head, frames, an empty line.
+    awk '/^$/ { head = 0; next } /^#/ { next }
+        !head { if (!/^[^ ].* +[0-9]+\/[0-9]+ \[[0-9]+\] [0-9]+\.[0-9]+: [0-9]+ [^ ]+:$/) exit 1; head = 1; innermost = 1; next }
+        !/^\t0 .+ \([^ ]+\)$/ { exit 1 }
+        innermost { ++ticks; if (/\/calls\)$/) ++own[$2]; innermost = 0 }
+        END { print ticks; for (name in own) if (name !~ /^\[/) print name, own[name] >"samples" }' tprof.linux-perf.txt >all
+    sort samples | diff - truth
+    [ "$(cat all)" -eq "$(jq .ticks tprof.json)" ]
 }
 
 @test "an unknown format is refused, and exports need ticks" {

@@ -106,3 +106,24 @@ own_times() {
         [ "$(comm -12 expected own | wc -l)" -eq "$(wc -l <expected)" ] || { diff expected own; false; }
     done
 }
+
+@test "speedscope's importer of perf script shows the time from tick to tick of each function" {
+    command -v chromium >/dev/null || skip "needs chromium (scripts/install-deps long)"
+    post --export perf-script --process exported --json --clip 0
+    # Each function of the program as often as post has it.
+    awk -F '\t' '/^[^\t#]/ { innermost = 1; next } innermost && sub(/ \([^ ]*\/exported\)$/, "", $2) { ++own[substr($2, 3)] } { innermost = 0 }
+        END { for (name in own) if (name !~ /^\[/) print name, own[name] }' tprof.linux-perf.txt | sort >samples
+    truth | sed 's/;/\\x3b/g' | sort | diff - samples
+    # speedscope gives a sample the time from halfway to the one before to halfway to the one after.
+    node readers/speedscope.mjs "$SOURCE_DIR/tests/support/browser.mjs" readers/node_modules/speedscope/dist/release/index.html tprof.linux-perf.txt >shown
+    awk '/^[^\t#]/ { match($0, / [0-9]+\.[0-9]+:/); time = substr($0, RSTART + 1, RLENGTH - 2); innermost = 1; next }
+        innermost && /^\t/ { innermost = 0; name = $0; sub(/^\t0 /, "", name); sub(/ \([^ ]*$/, "", name)
+            if (last != "") { own[last] += (time - before) / 2; own[name] += (time - before) / 2 }
+            last = name; before = time }
+        END { for (name in own) print name "\t" own[name] }' tprof.linux-perf.txt >expected
+    awk -F '\t' 'NR == FNR { expected[$1] = $2; next }
+        { split($2, own, " "); unit = own[1] ~ /ms$/ ? 1e-3 : own[1] ~ /µs$/ ? 1e-6 : own[1] ~ /ns$/ ? 1e-9 : 1
+          off = (own[1] + 0) * unit - expected[$3]
+          if (!($3 in expected) || (off < 0 ? -off : off) > 0.01 * unit + 1e-6) { print "shown:", $0, "expected:", expected[$3]; bad = 1 } else ++same }
+        END { exit bad || same < 4 }' expected shown
+}

@@ -22,6 +22,16 @@ std::vector<std::string> remarks_of(const Summary& summary) {
   return remarks;
 }
 
+std::string tick_event(const TraceInfo& info) {
+  return info.tick == "event" ? printable(info.event) : std::string();
+}
+
+uint64_t amount_per_tick(const TraceInfo& info) {
+  if (info.tick == "event") return info.period;
+  if (info.tick_ns != 0) return info.tick_ns;
+  return info.rate == 0 ? 0 : 1'000'000'000 / info.rate;
+}
+
 std::optional<Lack> lack_of_records(bool empty) {
   if (!empty) return {};
   return Lack{"contains neither ticks nor context switches that are selected.",

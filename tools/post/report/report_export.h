@@ -3,6 +3,7 @@
 #ifndef POST_REPORT_EXPORT_H
 #define POST_REPORT_EXPORT_H
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,11 @@ namespace post {
 
 // What the trace lacks or cannot contain, for a file of --export; without control characters.
 std::vector<std::string> remarks_of(const Summary& summary);
+
+// Known before the trace is read: what a tick counts, empty for time; and how many nanoseconds, or
+// events, it represents, 0 if that is not known.
+std::string tick_event(const TraceInfo& info);
+uint64_t amount_per_tick(const TraceInfo& info);
 
 // Of exports of single records. empty: there were none.
 std::optional<Lack> lack_of_records(bool empty);

@@ -125,12 +125,8 @@ class ParquetRecords final : public Subscriber, private RecordsByTime::Output {
         ns_(name("ns")),
         mode_{name("user"), name("kernel")} {
     const TraceInfo& info = context.file.info;
-    const bool by_event = info.tick == "event";
-    const uint64_t tick_ns = info.tick_ns != 0 ? info.tick_ns
-                             : info.rate != 0  ? 1'000'000'000 / info.rate
-                                               : 0;
-    per_tick_ = by_event ? info.period : tick_ns;
-    tick_unit_ = by_event ? name(printable(info.event)) : ns_;
+    per_tick_ = amount_per_tick(info);
+    tick_unit_ = info.tick == "event" ? name(tick_event(info)) : ns_;
     for (size_t i = 0; i < kinds.size(); ++i) kinds_[i] = name(kinds[i]);
     for (LeaveReason i = 0; i < leave_reasons; ++i) reasons_[i] = name(reason_word(i));
   }

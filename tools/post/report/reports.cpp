@@ -11,6 +11,7 @@
 #include "report_micro.h"
 #include "report_page.h"
 #include "report_parquet.h"
+#include "report_timed.h"
 #include "report_off_cpu.h"
 #include "report_show.h"
 #include "report_tprof.h"
@@ -80,6 +81,13 @@ constexpr Report table[] = {
      .make = make_call_tree,
      .of_ticks = true,
      .write = export_callgrind},
+    {.options = "--export perf-script",
+     .file = "tprof.linux-perf.txt",
+     .wanted = [](const Options& given) { return given.exports_to("perf-script"); },
+     .make = make_perf_script,
+     .streamed = true,
+     .of_ticks = true,
+     .write = end_perf_script},
     {.options = "--export pprof",
      .file = "tprof.pb.gz",
      .wanted = [](const Options& given) { return given.exports_to("pprof"); },

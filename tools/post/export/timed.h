@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Writes ticks and runs of threads one by one, in the formats of viewers with an axis of time.
+#ifndef POST_TIMED_H
+#define POST_TIMED_H
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/records_by_time.h"
+#include "text/sink.h"
+#include "text/string_table.h"
+
+namespace post {
+
+// Takes single records, in the order of their time. Errors of the sink are seen by its owner.
+class TimedWriter {
+ public:
+  virtual ~TimedWriter() = default;
+  virtual void add(const RecordSum& record, const RecordsByTime& records) = 0;
+  // After the last record. remarks: what the trace lacks or cannot contain.
+  virtual void finish(const RecordsByTime& records, const std::vector<std::string>& remarks) = 0;
+};
+
+// What the formats need of a trace. The names must outlive the writers.
+struct TimedFacts {
+  const StringTable& names;
+  std::string event;    // what a tick counts; empty: time
+  uint64_t period = 0;  // nanoseconds, or events, that a tick represents; 0: not known
+};
+
+// The text that perf script prints for samples with call chains; ticks only. Addresses are 0: the
+// functions inlined at one address are frames of their own.
+std::unique_ptr<TimedWriter> make_perf_script_writer(const TimedFacts& facts, Sink& sink);
+
+}  // namespace post
+
+#endif  // POST_TIMED_H

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Writes the files of --export that have an axis of time.
+#include "report_timed.h"
+
+#include "export/timed.h"
+#include "report_export.h"
+#include "text/text.h"
+
+namespace post {
+namespace {
+
+using MakeWriter = std::unique_ptr<TimedWriter> (*)(const TimedFacts& facts, Sink& sink);
+
+// states: also those of threads, from context switches.
+template <MakeWriter make, bool states>
+class TimedExport final : public Subscriber, private RecordsByTime::Output {
+ public:
+  TimedExport(const ReportContext& context, Sink& sink)
+      : records_(context.processes, context.symbolizer, context.names,
+                 {.frames = context.frames(),
+                  .source = stack_source(context.file.info),
+                  .cache_entries = context.cache_entries(1 << 16),
+                  .filter = context.filter,
+                  .threads = states && context.options.report.selection.follows_threads()},
+                 *this),
+        writer_(
+            make({context.names, tick_event(context.file.info), amount_per_tick(context.file.info)},
+                 sink)) {}
+
+  void subscribe(Subscriptions& to) override { records_.subscribe(to, *this); }
+  bool take(const Arrival& arrival) override { return records_.take(arrival); }
+  void end_stream(const Stream& stream) override { records_.end_stream(stream); }
+  void end_trace() override { records_.end_trace(); }
+
+  void end(const Summary& summary) const { writer_->finish(records_, remarks_of(summary)); }
+
+ private:
+  void add(const RecordSum& record, const RecordsByTime& from) override {
+    writer_->add(record, from);
+  }
+
+  RecordsByTime records_;
+  const std::unique_ptr<TimedWriter> writer_;
+};
+
+using PerfScript = TimedExport<make_perf_script_writer, false>;
+
+}  // namespace
+
+std::unique_ptr<Subscriber> make_perf_script(const ReportContext& context, Sink* sink) {
+  return std::make_unique<PerfScript>(context, *sink);
+}
+
+bool end_perf_script(const Summary& summary, Sink&) {
+  summary.find<PerfScript>()->end(summary);
+  return true;
+}
+
+}  // namespace post

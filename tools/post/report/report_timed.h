@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Writes the files of --export that have an axis of time, while the trace is read.
+#ifndef POST_REPORT_TIMED_H
+#define POST_REPORT_TIMED_H
+
+#include "report.h"
+#include "summary.h"
+#include "text/sink.h"
+
+namespace post {
+
+std::unique_ptr<Subscriber> make_perf_script(const ReportContext& context, Sink* sink);
+bool end_perf_script(const Summary& summary, Sink& sink);
+
+}  // namespace post
+
+#endif  // POST_REPORT_TIMED_H
