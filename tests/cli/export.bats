@@ -16,7 +16,7 @@ setup_file() {
     swtrace off
     swtrace get
     swtrace free
-    post --export callgrind --export perf-script --export pprof --export speedscope --clip 0 --json
+    post --export callgrind --export chrome --export perf-script --export pprof --export speedscope --clip 0 --json
     # What every export must contain: the ticks of each named function of the program.
     jq -r '.reports[] | select(.title == "Module_Symbol") | .rows[] | select(.name | endswith("/calls")) | .children[]
         | select(.name != "NoSymbols") | "\(.name) \(.ticks)"' tprof.json | sort >truth
@@ -42,6 +42,17 @@ setup() { cd "$BATS_FILE_TMPDIR" || return; }
     jq -e '(.shared.frames | length) as $frames
         | all(.profiles[]; .endValue == (.weights | add) and (.samples | length) == (.weights | length) and all(.samples[][]; . < $frames))' tprof.speedscope.json
     [ "$(jq '[.profiles[].endValue] | add' tprof.speedscope.json)" -eq $((tick * $(jq .ticks tprof.json))) ]
+}
+
+@test "Chrome's JSON has every tick, with its stack" {
+    jq -r '.stackFrames as $frames | [.traceEvents[] | select(.ph == "i" and .cat == "tick")] | (map(select(.name != $frames[.sf].name)) | length | "other \(.)"),
+        "ticks \(length)"' tprof.trace.json >counts
+    [ "$(cat counts)" = "other 0"$'\n'"ticks $(jq .ticks tprof.json)" ]
+    # Each function of the program as often as post has it; all parents exist.
+    jq -r '(.traceEvents | map(select(.ph == "M" and .name == "process_name" and .args.name == "calls").pid)) as $ours
+        | .traceEvents | map(select(.ph == "i" and (.pid | IN($ours[]))).name) | group_by(.)[] | "\(.[0]) \(length)"' tprof.trace.json | sort >named
+    join truth named | awk '$2 == $3' | wc -l | diff - <(wc -l <truth)
+    jq -e '.stackFrames as $frames | all($frames[]; .parent == null or $frames[.parent] != null)' tprof.trace.json
 }
 
 @test "the text of perf script has every tick, with the innermost function first" {

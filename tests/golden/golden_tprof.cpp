@@ -12,7 +12,7 @@
 //   expect damage  the damage messages, one on each line
 //   expect tree    tprof.tree                expect folded  tprof.folded
 //   expect callgrind  tprof.callgrind        expect speedscope  tprof.speedscope.json
-//   expect perf_script  tprof.linux-perf.txt
+//   expect chrome  tprof.trace.json       expect perf_script  tprof.linux-perf.txt
 //   expect offcpu  tprof.offcpu              expect json MEMBER  that member of tprof.json
 //   expect html MEMBER  that member of the HTML page's data, in one line
 //   expect micro   tprof.micro after "TOTAL TICKS"
@@ -72,6 +72,7 @@ std::string actual_part(const PostRun& run, const std::string& what) {
   if (what == "tree") return run.tree;
   if (what == "folded") return run.folded;
   if (what == "callgrind") return run.callgrind;
+  if (what == "chrome") return run.chrome;
   if (what == "perf_script") return run.perf_script;
   if (what == "speedscope") return run.speedscope;
   if (what == "stacks") return between(run.tree, " ticks have one.\n", "\n TOTAL TICKS");

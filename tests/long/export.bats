@@ -127,3 +127,23 @@ own_times() {
           if (!($3 in expected) || (off < 0 ? -off : off) > 0.01 * unit + 1e-6) { print "shown:", $0, "expected:", expected[$3]; bad = 1 } else ++same }
         END { exit bad || same < 4 }' expected shown
 }
+
+@test "speedscope's importer of Chrome's JSON shows how long each thread ran on a CPU" {
+    command -v chromium >/dev/null || skip "needs chromium (scripts/install-deps long)"
+    post --export chrome --json --clip 0 -offcpu
+    # All runs, to the nanosecond.
+    [ "$(jq '[.traceEvents[] | (select(.ph == "B") | -.ts), (select(.ph == "E").ts) | . * 1000 | round] | add' tprof.trace.json)" -eq \
+        "$(jq '[.off_cpu.threads[].running_ns] | add' tprof.json)" ]
+    [ "$(jq '[.traceEvents[] | select(.ph == "i")] | length' tprof.trace.json)" -eq "$(jq .ticks tprof.json)" ]
+    # speedscope shows the first CPU.
+    node readers/speedscope.mjs "$SOURCE_DIR/tests/support/browser.mjs" readers/node_modules/speedscope/dist/release/index.html tprof.trace.json >shown
+    first=$(jq '[.traceEvents[] | select(.ph == "B").tid] | min' tprof.trace.json)
+    jq -r --argjson cpu "$first" '[.traceEvents[] | select((.ph == "B" or .ph == "E") and .tid == $cpu)]
+        | [range(0; length; 2) as $i | .[$i] + {duration: (.[$i + 1].ts - .[$i].ts)}] | group_by([.name, .args])[]
+        | "\(.[0].name) \(.[0].args | tojson)\t\(map(.duration) | add)"' tprof.trace.json >expected
+    awk -F '\t' 'NR == FNR { expected[$1] = $2; next }
+        { split($2, own, " "); unit = own[1] ~ /ms$/ ? 1e3 : own[1] ~ /µs$/ ? 1 : own[1] ~ /ns$/ ? 1e-3 : 1e6
+          off = (own[1] + 0) * unit - expected[$3]
+          if (!($3 in expected) || (off < 0 ? -off : off) > 0.01 * unit) { print "shown:", $0, "expected:", expected[$3]; bad = 1 } else ++same }
+        END { exit bad || same < 4 }' expected shown
+}

@@ -78,8 +78,14 @@ class RecordsByTime final : public Subscriber, private OffCpu::Intervals {
     return number % 2 == 0 ? frames_ : threads_.frames();
   }
   // The innermost function.
+  FrameId function(uint32_t number) const { return paths_of(number).node(number / 2).value; }
   const Frame& innermost(uint32_t number) const {
-    return frames_of(number).frame(paths_of(number).node(number / 2).value);
+    return frames_of(number).frame(function(number));
+  }
+  // The stack without its innermost function; no_stack if nothing is left.
+  uint32_t caller(uint32_t number) const {
+    const uint32_t place = paths_of(number).node(number / 2).parent;
+    return place == PathTree::root ? RecordSum::no_stack : 2 * place + number % 2;
   }
   // All numbers are below this; not each of them has occurred.
   uint32_t stacks() const;

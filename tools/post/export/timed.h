@@ -27,12 +27,17 @@ class TimedWriter {
 struct TimedFacts {
   const StringTable& names;
   std::string event;    // what a tick counts; empty: time
+  uint64_t begin = 0;   // of the trace, nanoseconds of its clock
   uint64_t period = 0;  // nanoseconds, or events, that a tick represents; 0: not known
 };
 
 // The text that perf script prints for samples with call chains; ticks only. Addresses are 0: the
 // functions inlined at one address are frames of their own.
 std::unique_ptr<TimedWriter> make_perf_script_writer(const TimedFacts& facts, Sink& sink);
+
+// Chrome's JSON ("Trace Event Format"): a track for each CPU with the threads that ran, and ticks
+// as instants of their threads, with stack frames. Times are microseconds since the trace's begin.
+std::unique_ptr<TimedWriter> make_chrome_writer(const TimedFacts& facts, Sink& sink);
 
 }  // namespace post
 

@@ -3,6 +3,7 @@
 #include "report_timed.h"
 
 #include "export/timed.h"
+#include "read/merge.h"
 #include "report_export.h"
 #include "text/text.h"
 
@@ -23,29 +24,46 @@ class TimedExport final : public Subscriber, private RecordsByTime::Output {
                   .filter = context.filter,
                   .threads = states && context.options.report.selection.follows_threads()},
                  *this),
-        writer_(
-            make({context.names, tick_event(context.file.info), amount_per_tick(context.file.info)},
-                 sink)) {}
+        writer_(make({context.names, tick_event(context.file.info),
+                      begin_of(context.source, context.file), amount_per_tick(context.file.info)},
+                     sink)) {}
 
   void subscribe(Subscriptions& to) override { records_.subscribe(to, *this); }
   bool take(const Arrival& arrival) override { return records_.take(arrival); }
   void end_stream(const Stream& stream) override { records_.end_stream(stream); }
   void end_trace() override { records_.end_trace(); }
 
+  bool empty() const { return empty_; }
   void end(const Summary& summary) const { writer_->finish(records_, remarks_of(summary)); }
 
  private:
   void add(const RecordSum& record, const RecordsByTime& from) override {
     writer_->add(record, from);
+    empty_ = false;
   }
 
   RecordsByTime records_;
   const std::unique_ptr<TimedWriter> writer_;
+  bool empty_ = true;
 };
 
+using Chrome = TimedExport<make_chrome_writer, true>;
 using PerfScript = TimedExport<make_perf_script_writer, false>;
 
 }  // namespace
+
+std::unique_ptr<Subscriber> make_chrome(const ReportContext& context, Sink* sink) {
+  return std::make_unique<Chrome>(context, *sink);
+}
+
+std::optional<Lack> lack_of_chrome(const Summary& summary) {
+  return lack_of_records(summary.find<Chrome>()->empty());
+}
+
+bool end_chrome(const Summary& summary, Sink&) {
+  summary.find<Chrome>()->end(summary);
+  return true;
+}
 
 std::unique_ptr<Subscriber> make_perf_script(const ReportContext& context, Sink* sink) {
   return std::make_unique<PerfScript>(context, *sink);

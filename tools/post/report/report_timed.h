@@ -9,6 +9,10 @@
 
 namespace post {
 
+std::unique_ptr<Subscriber> make_chrome(const ReportContext& context, Sink* sink);
+std::optional<Lack> lack_of_chrome(const Summary& summary);
+bool end_chrome(const Summary& summary, Sink& sink);
+
 std::unique_ptr<Subscriber> make_perf_script(const ReportContext& context, Sink* sink);
 bool end_perf_script(const Summary& summary, Sink& sink);
 
