@@ -71,7 +71,7 @@ int DriverStacks::set(const StackCopies& copies) {
     request.buffer_bytes = to_pages(copies_a_buffer * pitrace_size_copy(copies.bytes));
   const std::lock_guard lock(mutex_);
   cpus_.clear();
-  cpus_failed_ = 0;
+  cpus_failed_.clear();
   unwinding_.set({});
   const int error = device_.control(PITRACE_IOC_COPIES, &request);
   if (error != 0) return error;
@@ -90,9 +90,10 @@ void DriverStacks::add_cpu(uint32_t cpu, const UniqueMapping& names) {
   auto frames = UserBuffer::create(std::max(trace_bytes_, min_frame_bytes), cpu,
                                    PITRACE_BUFFER_STACKS, &recording_);
   if (!frames) {
-    ++cpus_failed_;
+    cpus_failed_.insert(cpu);
     return;
   }
+  cpus_failed_.erase(cpu);
   added.frames.emplace(std::move(*frames));
   cpus_.emplace(cpu, std::move(added));
 }
@@ -311,9 +312,9 @@ std::vector<std::string> DriverStacks::notes() {
         fmt::format("{} user stack(s) follow frame pointers, since this user may not debug their "
                     "processes.",
                     refused));
-  if (cpus_failed_ != 0)
+  if (!cpus_failed_.empty())
     list.push_back(
-        fmt::format("There was no memory for the user stacks of {} CPU(s).", cpus_failed_));
+        fmt::format("There was no memory for the user stacks of {} CPU(s).", cpus_failed_.size()));
   return list;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -97,7 +98,7 @@ class DriverStacks {
   RecordingState recording_;
   StackUnwinding unwinding_;
   std::map<uint32_t, Cpu> cpus_;
-  uint32_t cpus_failed_ = 0;         // there was no memory for their frames
+  std::set<uint32_t> cpus_failed_;   // there is no memory for their frames
   uint64_t names_end_ = UINT64_MAX;  // names of later times are not needed
   uint64_t horizon_ = 0;  // at the begin of the last drain(): all records up to it were read
   ProcessFd stop_event_;

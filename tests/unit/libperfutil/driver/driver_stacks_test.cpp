@@ -240,6 +240,15 @@ TEST_F(DriverStacksTest, WithoutAResolverTheModuleIsNotAsked) {
   EXPECT_EQ(module_->copies.bytes, 0u);
 }
 
+TEST_F(DriverStacksTest, ACpuWithoutMemoryIsCountedOnceHoweverOftenItIsTried) {
+  config_.trace_bytes = uint64_t{1} << 62;
+  DriverStacks stacks(device_, config_);
+  EXPECT_EQ(stacks.set(application_.functions()), 0);
+  stacks.add_cpu(0, names_);
+  stacks.add_cpu(0, names_);
+  EXPECT_THAT(stacks.notes(), ElementsAre(HasSubstr("the user stacks of 1 CPU(s)")));
+}
+
 TEST_F(DriverStacksTest, AModuleThatRefusesLeavesItInactive) {
   module_->refuse[PITRACE_IOC_COPIES] = -ENOTTY;
   EXPECT_EQ(stacks_->set(application_.functions()), -ENOTTY);
