@@ -26,6 +26,8 @@ namespace {
 constexpr size_t max_early = 1 << 14;   // files that wait to be opened early
 constexpr size_t max_open_files = 400;  // of 1,024 descriptors, which is a usual limit
 constexpr size_t max_table_bytes = 512 << 20;
+// A path has up to 4 KB, and programs can map a million files.
+constexpr size_t max_path_bytes = 64 << 20;
 constexpr size_t max_sources = 1 << 16;
 constexpr char vdso[] = "[vdso]";
 
@@ -242,7 +244,11 @@ bool TableFiles::start() {
 std::shared_ptr<TableFile> TableFiles::mapped(const MappedAs& place) {
   if (place.path != vdso && !place.path.starts_with('/')) return nullptr;
   if (place.path.starts_with("//")) return nullptr;  // "//anon"
-  auto file = std::make_shared<TableFile>(place);
+  if (*path_bytes_ + place.path.size() > max_path_bytes) {
+    ++paths_refused_;
+    return nullptr;
+  }
+  auto file = std::make_shared<TableFile>(place, path_bytes_);
   if (start()) work_->add(TableWork::Task::open, file);
   return file;
 }
@@ -266,6 +272,11 @@ std::vector<std::string> TableFiles::notes() const {
         fmt::format("{} mapped file(s) could not be opened for their unwind tables: "
                     "their processes had ended, or they were deleted. The first is {}.",
                     work_->not_opened, work_->first_not_opened));
+  if (paths_refused_ != 0)
+    notes.push_back(
+        fmt::format("{} mapped file(s) have no unwind tables, since the recorder keeps a limited "
+                    "number of bytes of paths.",
+                    paths_refused_));
   return notes;
 }
 

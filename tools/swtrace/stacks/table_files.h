@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "table_child.h"
@@ -36,7 +37,14 @@ class TableFile {
     ready,
     none,
   };
-  explicit TableFile(const MappedAs& place) : place_(place) {}
+  // The bytes of its path are added to path_bytes, as long as it exists.
+  TableFile(const MappedAs& place, std::shared_ptr<std::atomic<size_t>> path_bytes)
+      : place_(place), path_bytes_(std::move(path_bytes)) {
+    *path_bytes_ += place_.path.size();
+  }
+  ~TableFile() { *path_bytes_ -= place_.path.size(); }
+  TableFile(const TableFile&) = delete;
+  TableFile& operator=(const TableFile&) = delete;
 
   State state() const { return state_.load(std::memory_order_acquire); }
   // Null unless it is ready.
@@ -48,6 +56,7 @@ class TableFile {
   friend class TableFiles;
   friend struct TableWork;
   const MappedAs place_;
+  const std::shared_ptr<std::atomic<size_t>> path_bytes_;
   bool wanted_ = false;  // of the thread that calls want()
   std::atomic<State> state_{State::pending};
   std::shared_ptr<const SealedTable> table_;  // written before state_
@@ -65,7 +74,8 @@ class TableFiles {
   TableFiles(const TableFiles&) = delete;
   TableFiles& operator=(const TableFiles&) = delete;
 
-  // Opens the file soon, while its process lives. Null for memory without a file.
+  // Opens the file soon, while its process lives. Null for memory without a file, and if the paths
+  // of others use all memory for paths.
   std::shared_ptr<TableFile> mapped(const MappedAs& place);
   // Has the table compiled, if that is not done yet.
   void want(const std::shared_ptr<TableFile>& file);
@@ -76,6 +86,8 @@ class TableFiles {
   bool start();
 
   std::shared_ptr<TableWork> work_;  // shared with the thread, which may outlive this
+  std::shared_ptr<std::atomic<size_t>> path_bytes_ = std::make_shared<std::atomic<size_t>>(0);
+  uint64_t paths_refused_ = 0;
   std::thread thread_;
 };
 

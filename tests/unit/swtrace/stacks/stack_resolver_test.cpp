@@ -186,6 +186,17 @@ TEST_F(SwtraceStackResolver, ThousandsOfMappedFilesNeedFewDescriptors) {
   EXPECT_THAT(resolver.notes(), IsEmpty());
 }
 
+// 2,047 bytes each, of 64 MB.
+TEST_F(SwtraceStackResolver, LongPathsUseALimitedAmountOfMemory) {
+  constexpr uint64_t files = 40000, known = (64 << 20) / 2047;
+  const std::string path = "/" + std::string(2046, 'x');
+  StackResolver resolver([](const UniqueFd&) { return some_table(); });
+  resolver.begin();
+  for (uint64_t i = 0; i < files; ++i) map(resolver, path.c_str(), 1, 1, address + i * 0x1000);
+  EXPECT_THAT(resolver.notes(),
+              ElementsAre(HasSubstr(std::to_string(files - known) + " mapped file(s) have no")));
+}
+
 // The real vdso, by the real compiler.
 TEST_F(SwtraceStackResolver, TheVdsoHasATable) {
   std::atomic<size_t> rows = 0;
