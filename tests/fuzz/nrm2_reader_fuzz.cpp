@@ -81,6 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   post::Options options;
   options.json = "json";
   options.html = "html";
+  options.exports.assign(post::export_formats.begin(), post::export_formats.end());
   options.tree = options.folded = options.off_cpu = options.micro = options.arc = true;
   options.show = options.show_raw = true;
   options.arc_form = {size % 2 == 0, size % 3 == 0, true, size % 5 == 0, true, size % 7 == 0, true};
