@@ -52,7 +52,7 @@ JNIEXPORT jint JNICALL Java_Mixed_raises(JNIEnv *jni, jclass type, jint depth)
 	return 0;
 }
 
-__attribute__((noipa)) void OWN(leaf)(void)
+__attribute__((noinline)) void OWN(leaf)(void)
 {
 }
 

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <ranges>
 
 #include "off_cpu_rows.h"
 
@@ -47,8 +46,8 @@ HtmlWaits::HtmlWaits(const StatesByTime& states, const std::vector<uint32_t>& th
 
 uint32_t HtmlWaits::place_of(uint32_t thread, uint32_t stack, FrameId reason) {
   uint32_t place = tree_.child(tree_.child(PathTree::root, 0), thread);
-  for (const FrameId frame : std::views::reverse(times_.stack(stack)))
-    place = tree_.child(place, frame);
+  const std::vector<FrameId> frames = times_.stack(stack);
+  for (size_t i = frames.size(); i-- > 0;) place = tree_.child(place, frames[i]);
   return tree_.child(place, reason);
 }
 
