@@ -108,7 +108,7 @@ teardown() {
     [ "$(period)" = period=3 ]
 }
 
-@test "-g takes perf where that may record the system; -g fp, and without perf, the source is that of other runs" {
+@test "-g has the source of other runs, with perf and without" {
     make_layout
     rm layout/bin/swtrace
     # shellcheck disable=SC2016 # expanded by the fake program
@@ -122,7 +122,7 @@ teardown() {
     echo '"perf_system_works": false' >check.json
     run -125 layout/bin/run.tprof -g --no-java -o out -- true
     sed -nE 's/^init .*--source ([a-z]+).*/\1/p' calls | tr '\n' ' ' >sources
-    [ "$(cat sources)" = 'perf perf auto driver auto auto ' ]
+    [ "$(cat sources)" = 'auto auto auto driver auto auto ' ]
 }
 
 @test "-p reports and -p PID traces; options for the other one are refused" {

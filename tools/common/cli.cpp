@@ -162,16 +162,18 @@ Argument flag() {
   return {};
 }
 Argument text(std::string name, std::optional<std::string> preset) {
-  return {Argument::Kind::text, std::move(name), std::move(preset), std::nullopt, {}};
+  return {Argument::Kind::text, std::move(name), std::move(preset), std::nullopt, {}, {}};
 }
 Argument optional_text(std::string name, std::string alone, std::string shown) {
-  return {Argument::Kind::text, std::move(name), std::nullopt, std::move(alone), std::move(shown)};
+  return {Argument::Kind::text, std::move(name),  std::nullopt,
+          std::move(alone),     std::move(shown), {}};
 }
-Argument repeated(std::string name) {
-  return {Argument::Kind::repeated, std::move(name), std::nullopt, std::nullopt, {}};
+Argument repeated(std::string name, std::string values) {
+  return {Argument::Kind::repeated, std::move(name), std::nullopt, std::nullopt, {},
+          std::move(values)};
 }
 Argument words(std::string name) {
-  return {Argument::Kind::words, std::move(name), std::nullopt, std::nullopt, {}};
+  return {Argument::Kind::words, std::move(name), std::nullopt, std::nullopt, {}, {}};
 }
 
 const Values::Value& Values::find(std::string_view option) const {
@@ -304,6 +306,8 @@ std::string OptionTable::table() const {
                                                             : "--" + option.name;
       text +=
           table_line({"option", name, kind_of(option.argument), option.argument.name, option.help});
+      if (!option.argument.values.empty())
+        text += table_line({"values", option.argument.name, option.argument.values});
     }
   return text + table_line({"option", "--help", "none", "", "print this help"}) +
          table_line({"option", "--version", "none", "", "print the version"});

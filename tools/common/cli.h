@@ -74,6 +74,7 @@ struct Argument {
   std::optional<std::string>
       alone;                // the text where the option has none; without this it must have one
   std::string alone_shown;  // that text in the help
+  std::string values;       // with a name: its only values, separated by blanks
 };
 
 // No argument.
@@ -83,7 +84,7 @@ Argument text(std::string name, std::optional<std::string> preset = std::nullopt
 // One optional word: `alone` is its value if it is left out, `shown` describes that in the help.
 Argument optional_text(std::string name, std::string alone, std::string shown);
 // One word; the option may be given several times.
-Argument repeated(std::string name);
+Argument repeated(std::string name, std::string values = {});
 // All words up to the next option.
 Argument words(std::string name);
 

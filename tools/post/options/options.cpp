@@ -76,11 +76,12 @@ cli::OptionTable option_table() {
       "run.tprof -g)")(
       "folded",
       "also write tprof.folded: the call stacks, one a line, for tools that draw flame graphs")(
-      "export", repeated(fmt::format("{}", fmt::join(export_formats, "|"))),
-      "also write the ticks by call stack for another viewer: tprof.callgrind for KCachegrind, "
-      "tprof.pb.gz for pprof, tprof.speedscope.json for speedscope; tprof.trace.json, a "
-      "timeline in Chrome's JSON; tprof.linux-perf.txt, each tick as perf script prints it; or "
-      "tprof.parquet and tprof.stacks.parquet, tables for DuckDB, Spark and others")(
+      "export", repeated("FORMAT", fmt::format("{}", fmt::join(export_formats, " "))),
+      "also write the ticks by call stack for another viewer. FORMAT is callgrind "
+      "(tprof.callgrind, for KCachegrind), pprof (tprof.pb.gz), speedscope "
+      "(tprof.speedscope.json), chrome (tprof.trace.json, a timeline), perf-script "
+      "(tprof.linux-perf.txt, each tick as perf script prints it) or parquet (tprof.parquet and "
+      "tprof.stacks.parquet, tables for DuckDB, Spark and others)")(
       "bucket", text("SECONDS", "1"),
       "in tprof.parquet, add up what has the same stack in each stretch of SECONDS; 0: a row for "
       "each record")("threads",

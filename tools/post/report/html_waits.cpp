@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-
 #include "off_cpu_rows.h"
 
 namespace post {
