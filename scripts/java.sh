@@ -5,6 +5,8 @@
 # Sourced, not run; the caller has set -euo pipefail.
 
 agent='' attacher='' to_attacher=''
+# shellcheck disable=SC2034 # the caller builds them
+java_targets=()
 
 find_agent() {
   local directory
@@ -53,13 +55,15 @@ is_jvm() {
   timeout 5 grep -qE '^[0-9a-f]+-[0-9a-f]+ ..x. [^/]*/(.*/)?libjvm\.so( \(deleted\))?$' "/proc/$1/maps" 2>/dev/null
 }
 
-# build_jprof_too ROOT: in a source tree, makes the build include JProf if it is needed.
-build_jprof_too() {
+# choose_java_targets ROOT: in a source tree, sets java_targets to what must be built for the command or process: nothing,
+# or JProf.
+choose_java_targets() {
   [[ $(agent_method) != none ]] || { [[ $java != none && -n $target ]] && is_jvm "$target"; } || return 0
+  java_targets=(java_profiler)
   [[ ! -f $1/build/lib/libjprof.so ]] || return 0
   # Without a JDK the report is made without Java names, and a message names the missing package.
   need_packages java || return 0
-  # Configure again: the last configuration found no JDK.
+  # Configure again: the last configuration may have found no JDK.
   rm -f "$1/build/build.ninja"
 }
 
