@@ -5,7 +5,6 @@
 # Sourced, not run; the caller has set -euo pipefail.
 
 agent='' attacher='' to_attacher=''
-# shellcheck disable=SC2034 # the caller builds them
 java_targets=()
 
 find_agent() {
@@ -59,6 +58,7 @@ is_jvm() {
 # or JProf.
 choose_java_targets() {
   [[ $(agent_method) != none ]] || { [[ $java != none && -n $target ]] && is_jvm "$target"; } || return 0
+  # shellcheck disable=SC2034 # the caller builds them
   java_targets=(java_profiler)
   [[ ! -f $1/build/lib/libjprof.so ]] || return 0
   # Without a JDK the report is made without Java names, and a message names the missing package.
