@@ -5,6 +5,7 @@
 #include "probes/embedded.h"
 #include "probes/method_list.h"
 #include "probes/own_tree.h"
+#include "probes/stack_room.h"
 
 namespace pi::jprof {
 namespace {
@@ -59,7 +60,7 @@ bool define_probe_class(JNIEnv* jni) {
   const jclass probe = jni->DefineClass("java/lang/PitraceProbe", nullptr,
                                         reinterpret_cast<const jbyte*>(code.data()),
                                         static_cast<jsize>(code.size()));
-  const bool defined = probe && bind(jni, probe, "enter") && bind(jni, probe, "exit") &&
+  const bool defined = probe && prepare_stack_errors(jni) && bind(jni, probe, "enter") && bind(jni, probe, "exit") &&
                        bind(jni, probe, "exitByException");
   if (jni->ExceptionCheck()) jni->ExceptionClear();
   return defined;
@@ -73,7 +74,10 @@ using namespace pi::jprof;
 
 extern "C" {
 
-JNIEXPORT void JNICALL Java_java_lang_PitraceProbe_enter(JNIEnv*, jclass, jint id) {
+JNIEXPORT void JNICALL Java_java_lang_PitraceProbe_enter(JNIEnv* jni, jclass, jint id) {
+  const auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  if (frame < lowest_entry && !may_begin(jni, frame)) [[unlikely]]
+    return;
   callflow::enter(own_tree, method_of(id), type_of(id));
 }
 

@@ -138,6 +138,23 @@ has() {
 }
 
 # shellcheck disable=SC2016 # a dollar is part of the names of Java classes
+@test "a stack overflow leaves a tree that agrees with the program: handlers, and calls where the stack is nearly full" {
+  for jvm in -Xint '-XX:TieredStopAtLevel=1 -Xss512k' '-Xss1m -Xverify:all -XX:-BackgroundCompilation'; do
+    # shellcheck disable=SC2086 # words
+    java $jvm -agentpath:"$agent=calltree,start,nopidx" -cp "$classes" Overflow 3 >out 2>err
+    # The JVM's own error, whose trace begins with the program's method.
+    [ "$(cat out)" = 'java.lang.StackOverflowError in deep' ]
+    read -r marks depths deepest <err
+    ((marks >= 6 && deepest > 500))
+    # The levels of main and of a method that it calls are 1 and 2, and depths begin with -1.
+    awk -v marks="$marks" -v depths="$depths" -v deepest="$deepest" '
+      $NF ~ /:Overflow[.]mark[(]/ { n += $2; sum += $2 * ($1 - 3) }
+      $NF ~ /:Overflow[.]deep[(]/ { deep += $2 }
+      END { print n, sum, deep; exit n != marks || sum != depths || deep != deepest }' log-rt.1
+    rm log-rt.1 log-unrecorded.1
+  done
+}
+
 @test "C that calls Java, large methods, old class files, hidden classes, monitors, constructors, 300 threads: calls are exact" {
   program=Programs
   calls "$classes/libcalls_back.so"

@@ -3,11 +3,16 @@
 // module sees that package.
 package java.lang;
 
+import jdk.internal.vm.annotation.Hidden;
+
 /** The probes. An id is that of {@code pitrace.Methods}. */
 public final class PitraceProbe {
     private PitraceProbe() {}
 
-    /** The calling method begins. */
+    /**
+     * The calling method begins, or throws a StackOverflowError, in whose stack trace this method does not appear.
+     */
+    @Hidden
     public static native void enter(int id);
 
     /** The calling method returns. */
