@@ -53,8 +53,12 @@ totals() {
         while (name ~ /^\[/) { dimensions = dimensions "[]"; name = substr(name, 2) }
         if (dimensions != "" && name ~ /^L/) name = substr(name, 2, length(name) - 2)
         else if (dimensions != "") name = letter[name]
-        print name dimensions, $2, $3
+        name = name dimensions
+        # Since Java 19 the JVM fills gaps of the heap with these arrays, and dumps them as int[].
+        if (name == "jdk.internal.vm.FillerElement[]") name = "int[]"
+        objects[name] += $2; bytes[name] += $3
     }
+    END { for (name in objects) print name, objects[name], bytes[name] }
     BEGIN {
         count = split("Z boolean C char F float D double B byte S short I int J long", words, " ")
         for (i = 1; i < count; i += 2) letter[words[i]] = words[i + 1]

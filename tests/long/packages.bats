@@ -52,7 +52,10 @@ show() {
 updated_root() {
     base=$(base_root "$suite")
     [ -e "$base-$1" ] || { copy_root "$base" "$base-$1.new" && mv "$base-$1.new" "$base-$1"; }
+    # An earlier run may have been ended while it installed.
+    show in_root "$base-$1" -- dpkg --configure -a
     show apt "$base-$1" update
+    show apt "$base-$1" --fix-broken install
     show apt "$base-$1" upgrade
 }
 
