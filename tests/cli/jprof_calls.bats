@@ -217,6 +217,59 @@ has() {
   awk 'NR == 1 { tree = $1 } NR == 2 { difference = $1 - tree } END { exit !(tree > 0 && difference < tree / 50 && -difference < tree / 50) }' both
 }
 
+@test "the paper's example with 1,000 iterations has the shape of its Figure 6, with exact calls" {
+  program=Iterations jvm=(-Xbatch) options=,metrics=raw_cycles
+  calls 1000
+  [ "$(wc -l <out)" -eq 1000 ]
+  grep -qE '^  LV +CALLS +CEE +BASE +DELTA +DS +IN  NAME$' log-rt.1
+  # Level below main, calls and callees. Interpreted and compiled calls have rows of their own.
+  awk '$1 !~ /^[0-9]+$/ || NF != 8 { next }
+    inside && $1 + 0 <= level { exit }
+    !inside && $NF ~ /:Iterations\.main\(/ { inside = 1; level = $1 + 0; next }
+    inside && $1 - level <= 2 { name = $NF; sub(/^.:/, "", name); key = $1 - level " " name; calls[key] += $2; callees[key] += $3 }
+    END { for (key in calls) print key, calls[key], callees[key] }' log-rt.1 | LC_ALL=C sort >counted
+  for row in '1 Iterations.<init>()V 1 0' '1 Iterations.myA()V 1000 1000' '2 Iterations.myC()V 1000 0' \
+    '1 java/lang/StringBuffer.<init>()V 1000 1000'; do
+    grep -qxF "$row" counted
+  done
+  for method in 'append(J)Ljava/lang/StringBuffer;' 'toString()Ljava/lang/String;'; do
+    grep -qE "^1 java/lang/StringBuffer[.]$(sed 's/[()]/[&]/g' <<<"$method") 1000 [0-9]+$" counted
+  done
+  for method in Iterations.myA Iterations.myC; do grep -qE " J:$method[(][)]V$" log-rt.1; done
+}
+
+@test "a program's own classes with the names of ASM's stay its own" {
+  mkdir -p source/org/objectweb/asm own
+  cat >source/org/objectweb/asm/ClassReader.java <<'END'
+package org.objectweb.asm;
+
+public class ClassReader {
+    public static String version() {
+        return "of the program";
+    }
+}
+END
+  cat >source/OwnAsm.java <<'END'
+public class OwnAsm {
+    public static void main(String[] args) throws Exception {
+        System.out.println(org.objectweb.asm.ClassReader.version() + " " + org.objectweb.asm.ClassReader.class.getMethods().length);
+        for (String name : new String[] {"org.objectweb.asm.ClassWriter", "pitrace.Transformer"}) {
+            try {
+                System.out.println(Class.forName(name));
+            } catch (ClassNotFoundException e) {
+                System.out.println("none");
+            }
+        }
+    }
+}
+END
+  javac -d own source/OwnAsm.java source/org/objectweb/asm/ClassReader.java
+  classes=own program=OwnAsm
+  calls
+  [ "$(paste -sd ' ' <out)" = 'of the program 10 none none' ]
+  grep -qE '^ +[0-9]+ +1 .* i:org/objectweb/asm/ClassReader[.]version' log-rt.1
+}
+
 @test "wrong options of call flow stop the JVM, and name the right ones" {
   run java -agentpath:"$agent=calltree,start,metrics=fuel" -version
   [ "$status" -ne 0 ]
