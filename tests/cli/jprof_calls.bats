@@ -280,12 +280,6 @@ END
 }
 
 # bats test_tags=long
-@test "Runtime.halt() writes the log" {
-  calls 1 halt
-  grep -q 'Calls.threads' log-rt.1
-}
-
-# bats test_tags=long
 @test "javac with probes in all of its classes writes the same class files" {
   mkdir plain probed
   javac -d plain "$SOURCE_DIR"/tests/java/Calls.java

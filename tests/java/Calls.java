@@ -194,9 +194,6 @@ public class Calls {
         if (args.length > 1 && args[1].equals("exit")) {
             System.exit(3);
         }
-        if (args.length > 1 && args[1].equals("halt")) {
-            Runtime.getRuntime().halt(4);
-        }
         if (args.length > 1 && args[1].equals("wait")) {
             System.out.println("ready");
             Thread.sleep(1000000);
