@@ -99,7 +99,7 @@ static u32 copy_make(struct copying *copying, struct pt_regs *user)
 	return copy->id;
 }
 
-u32 pitrace_copy_take(struct pt_regs *user, struct pt_regs *regs)
+u32 pitrace_copy_take(struct pt_regs *user)
 {
 	struct pitrace_ring *ring = this_cpu_ptr(&pitrace_rings[PITRACE_BUFFER_STACKS]);
 	const struct cred *opener;
@@ -108,7 +108,7 @@ u32 pitrace_copy_take(struct pt_regs *user, struct pt_regs *regs)
 
 	/* Pairs with pitrace_gate_open(). */
 	if (smp_load_acquire(&pitrace_gates[PITRACE_BUFFER_STACKS]) != PITRACE_GATE_OPEN ||
-	    !ring->head || !pitrace_arch_registers_are_whole(user, regs))
+	    !ring->head || !pitrace_arch_has_copy(user))
 		return 0;
 	opener = READ_ONCE(copy_opener);
 	if (opener && !pitrace_may_read_current(opener)) {

@@ -13,10 +13,10 @@ struct pt_regs;
 
 /*
  * Copies the user stack of current to this CPU's buffer, and returns its id; that of the newest copy if it is the same; 0:
- * there is no copy, as none is requested, permitted, or possible. user: the user's registers; regs: those that an
- * interrupt interrupted, or NULL. In any context with preemption off; never sleeps, faults or allocates.
+ * there is no copy, as none is requested, permitted, or possible. user: the user's registers. In any context with
+ * preemption off; never sleeps, faults or allocates.
  */
-u32 pitrace_copy_take(struct pt_regs *user, struct pt_regs *regs);
+u32 pitrace_copy_take(struct pt_regs *user);
 
 /* Both under the session lock, while no source runs. -EINVAL, -ENOMEM or -EINTR. file: the owner's. */
 int pitrace_copies_set(const struct file *file, const struct pitrace_copies *copies);

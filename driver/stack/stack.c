@@ -66,10 +66,14 @@ static void stack_take_user(struct pitrace_stack *stack, struct pt_regs *regs)
 
 	if (!user)
 		return;
+	if (!pitrace_arch_registers_are_whole(user, regs)) {
+		stack->flags |= PITRACE_STACK_USER_BROKEN;
+		return;
+	}
 	/* The record has no user address yet: the first frame is where the thread entered the kernel. */
 	if (user != regs)
 		frames[count++] = instruction_pointer(user);
-	stack->id = pitrace_copy_take(user, regs);
+	stack->id = pitrace_copy_take(user);
 	if (stack->id)
 		stack->flags |= PITRACE_STACK_USER_ID;
 	else

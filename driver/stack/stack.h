@@ -74,11 +74,11 @@ u32 pitrace_arch_kernel_frames(struct pt_regs *regs, unsigned long iterator, u64
 /* The callers of the user code that regs belong to: those with which current runs or has entered the kernel. */
 u32 pitrace_arch_user_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *flags);
 
-/*
- * For pitrace_copy_take(). Are the user's registers on the kernel's stack, and not being stored there by code that was
- * interrupted (regs), and those of a 64-bit program?
- */
+/* Are the user's registers on the kernel's stack, and not still to be stored there by code that was interrupted (regs)? */
 bool pitrace_arch_registers_are_whole(struct pt_regs *user, struct pt_regs *regs);
+
+/* For pitrace_copy_take(). Are they those of a program whose stack can be unwound from a copy: of 64 bits? */
+bool pitrace_arch_has_copy(const struct pt_regs *user);
 /* PITRACE_STACK_REGISTERS of them, in the order of PITRACE_MAJOR_STACK_COPY. */
 void pitrace_arch_user_registers(const struct pt_regs *user, u64 *registers);
 /* The bytes from the stack pointer on, up to the first page that is not in memory. A multiple of 8. */

@@ -8,6 +8,7 @@
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
+#include <asm/cpu_entry_area.h>
 #include <asm/processor-flags.h>
 #include <asm/unwind.h>
 
@@ -85,6 +86,23 @@ u32 pitrace_arch_kernel_frames(struct pt_regs *regs, unsigned long iterator, u64
 
 /* ---- the user ---- */
 
+/*
+ * An NMI, or a machine check that an NMI interrupts, can occur in the kernel's entry code. There the stack pointer is still the
+ * user's (SYSCALL), is in the area of the entry stacks (interrupts, exceptions and those with a stack of their own), or is
+ * where the registers are being stored. Until they are stored, those of the entry before are in their place. A program that
+ * enters the kernel with a stack pointer into the kernel's stack gets the stack of that entry for the first instructions:
+ * its own.
+ */
+bool pitrace_arch_registers_are_whole(struct pt_regs *user, struct pt_regs *regs)
+{
+	const unsigned long stored = (unsigned long)user;
+
+	if (!regs || user_mode(regs))
+		return true;
+	return regs->sp >= TASK_SIZE_MAX && regs->sp - CPU_ENTRY_AREA_BASE >= CPU_ENTRY_AREA_MAP_SIZE &&
+	       !(regs->sp >= stored && regs->sp <= stored + sizeof(*user));
+}
+
 /* The two words to which the frame pointer of a function points. */
 struct frame {
 	unsigned long next;
@@ -137,13 +155,9 @@ u32 pitrace_arch_user_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *
 
 /* ---- copies of the user's stack ---- */
 
-bool pitrace_arch_registers_are_whole(struct pt_regs *user, struct pt_regs *regs)
+bool pitrace_arch_has_copy(const struct pt_regs *user)
 {
-	/* An NMI in the kernel's entry code, which stores them one after the other. */
-	if (regs && !user_mode(regs) && regs->sp >= (unsigned long)user &&
-	    regs->sp <= (unsigned long)(user + 1))
-		return false;
-	return user_64bit_mode(user);
+	return user_64bit_mode((struct pt_regs *)user);
 }
 
 void pitrace_arch_user_registers(const struct pt_regs *user, u64 *registers)

@@ -289,6 +289,33 @@ trace_all fake-throttled -s 1 -E "$type:1000000:10000:0:7001:1"
 promise each-stop-of-a-counter-is-one-loss looks fake-throttled '
     /^stream trace/ { streams++; if (f("ticks") == 100 && f("source") == 100) good++ }
     END { exit !(streams == 2 && good == 2) }'
+
+# Ticks by NMI, at any instruction. Up to the label behind the frame that the processor has not stored for it, the entry code
+# of system calls has not stored the user's registers: those of the entry before are no stack of this tick.
+entry_first=$(awk '$3 == "entry_SYSCALL_64" { print $1 }' /proc/kallsyms)
+text_first=$(awk '$3 == "__entry_text_start" { print $1 }' /proc/kallsyms)
+text_end=$(awk '$3 == "__entry_text_end" { print $1 }' /proc/kallsyms)
+by_nmi() { # by_nmi NAME OPTION...
+    local name=$1
+    shift
+    trace_all "$name" -S 3:64 -E "$type:1000000000:10000:0:7001:2" "$@" -- taskset -c 0 "$stackwork" enter 3
+}
+# Other ticks in the kernel's entry code are where the registers are being stored or restored.
+early='mine() && $4 == "10/20" { early = $7 $8 >= "'"$entry_first"'" && $7 $8 < "'"$entry_low"'"
+    outside = $7 $8 < "'"$text_first"'" || $7 $8 >= "'"$text_end"'" }'
+by_nmi nmi
+promise a-tick-in-the-entry-of-a-system-call-has-no-user-stack looks nmi "$early"'
+    mine() && $4 == "10/20" && early { ticks++; if ($(at() + 3) == 0 && $(at() + 1) ~ /^000[2367abef]/) good++ }
+    mine() && $4 == "10/20" && outside { is = !broken_or_cut() && folded() == ";enters;entry"; others += is || others; whole += is }
+    END { print "# " good + 0 " of " ticks + 0 ", later " whole + 0 " of " others + 0
+          exit !(ticks > 4 && good == ticks && others > 100 && whole >= 0.95 * others) }'
+by_nmi nmi-copied -C 8192:8192
+promise a-tick-in-the-entry-of-a-system-call-has-no-copy looks nmi-copied "$early"'
+    mine() && $4 == "10/20" && early { ticks++; if ($(at() + 3) == 0 && !has_id()) good++ }
+    mine() && $4 == "10/20" && outside && has_id() { is = folded() == ";enters" && copied() == ";entry"; others += is || others; whole += is }
+    END { print "# " good + 0 " of " ticks + 0 ", later " whole + 0 " of " others + 0
+          exit !(ticks > 4 && good == ticks && others > 100 && whole >= 0.95 * others) }'
+promise ticks-by-nmi-are-counted-exactly counted_exactly nmi-copied
 rmmod pitrace_fake_pmu
 
 # ---- AboveIdle ----

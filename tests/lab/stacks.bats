@@ -74,6 +74,11 @@ setup_file() {
     promised a-throttled-event-is-reported a-throttled-event-is-counted-exactly each-stop-of-a-counter-is-one-loss
 }
 
+@test "ticks by NMI have a user stack only where the kernel's entry code has stored the registers" {
+    promised a-tick-in-the-entry-of-a-system-call-has-no-user-stack a-tick-in-the-entry-of-a-system-call-has-no-copy \
+        ticks-by-nmi-are-counted-exactly
+}
+
 @test "events tick on a CPU that comes back online, and timer ticks work after them" {
     promised an-event-ticks-on-a-cpu-after-it-is-online-again timer-ticks-work-after-events
 }

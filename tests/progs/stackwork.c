@@ -75,6 +75,16 @@ OWN_PAGE void reader(void) {
   NOT_LAST();
 }
 
+// Enters the kernel as often as possible.
+OWN_PAGE void enters(void) {
+  HAS_FRAME();
+  for (int i = 0; i < 1000; i++) {
+    long result;
+    __asm__ volatile("syscall" : "=a"(result) : "a"(SYS_getppid) : "rcx", "r11", "memory");
+  }
+  NOT_LAST();
+}
+
 OWN_PAGE void napper(void) {
   const struct timespec time = {.tv_nsec = 1000000};
   long result;
@@ -121,15 +131,15 @@ static void all_garbage(double seconds) {
   circle[0] = (uintptr_t)circle;
   circle[1] = 1;
   const uintptr_t pointers[] = {
-      8,  // below the stack
+      8,                               // below the stack
       (uintptr_t)stack + 3,            // not aligned
       (uintptr_t)area + 2 * PAGE,      // not readable
       (uintptr_t)area + 2 * PAGE - 8,  // half of it is readable
-      (uintptr_t)circle,  // its own caller
+      (uintptr_t)circle,               // its own caller
       0x00007ffffffffff0u - PAGE,      // the end of user space
       0x00007ffffffffff8u,             // beyond it
-      0x0000900000000000u,  // non-canonical
-      0xffffffff81000000u,  // a kernel address
+      0x0000900000000000u,             // non-canonical
+      0xffffffff81000000u,             // a kernel address
       ~(uintptr_t)7,
   };
   const double end = now() + seconds;
@@ -174,6 +184,7 @@ int main(int argc, char** argv) {
   print_function("root", (uintptr_t)root);
   print_function("deep", (uintptr_t)deep);
   print_function("reader", (uintptr_t)reader);
+  print_function("enters", (uintptr_t)enters);
   print_function("napper", (uintptr_t)napper);
   print_function("entry", (uintptr_t)entry);
   print_function("garbage", (uintptr_t)garbage);
@@ -187,6 +198,8 @@ int main(int argc, char** argv) {
   } else if (!strcmp(what, "read")) {
     zero_fd = open("/dev/zero", O_RDONLY);
     repeat(reader, seconds);
+  } else if (!strcmp(what, "enter")) {
+    repeat(enters, seconds);
   } else if (!strcmp(what, "nap")) {
     repeat(napper, seconds);
   } else if (!strcmp(what, "garbage")) {
@@ -196,9 +209,10 @@ int main(int argc, char** argv) {
   } else if (!strcmp(what, "switches")) {
     switches(number);
   } else {
-    fprintf(stderr,
-            "Usage: stackwork tree|read|nap|garbage SECONDS | deep SECONDS LEVELS | faults N | "
-            "switches N\n");
+    fprintf(
+        stderr,
+        "Usage: stackwork tree|read|enter|nap|garbage SECONDS | deep SECONDS LEVELS | faults N | "
+        "switches N\n");
     return 2;
   }
   return 0;

@@ -4,8 +4,9 @@
  *
  * Sampling: a timer counts a known number of events and calls the overflow handler in hard interrupt context,
  * exactly at each period. config: the total number of events; config1: events per timer interrupt; config2: 1
- * to imitate a counter that the kernel throttles at each overflow. The parameters shortest_period and
- * longest_period have the range of the periods so far, without the first one.
+ * to imitate a counter that the kernel throttles at each overflow, 2 to call the handler in an NMI instead: each timer
+ * interrupt sends one to the other CPUs, where it can occur at any instruction, and each NMI is an overflow. The parameters
+ * shortest_period and longest_period have the range of the periods so far, without the first one.
  *
  * Counting: config1 events occur in each cycle of the time-stamp counter. The counter has config2 bits, and each
  * CPU has one.
@@ -17,10 +18,16 @@
 #include <linux/percpu.h>
 #include <linux/perf_event.h>
 #include <linux/spinlock.h>
+#include <asm/apic.h>
 #include <asm/irq_regs.h>
 #include <asm/msr.h>
+#include <asm/nmi.h>
 
 #define FIRING_NANOSECONDS 200000
+
+/* Values of config2. */
+#define THROTTLES 1
+#define BY_NMI	  2
 
 static DEFINE_RAW_SPINLOCK(periods_lock);
 static unsigned long shortest_period = ULONG_MAX;
@@ -37,17 +44,43 @@ static void note_period(unsigned long period)
 	raw_spin_unlock(&periods_lock);
 }
 
-static void overflow(struct perf_event *event)
+static void overflow(struct perf_event *event, struct pt_regs *regs)
 {
 	struct perf_sample_data data;
 
-	if (event->attr.config2)
+	if (event->attr.config2 == THROTTLES)
 		event->hw.interrupts = ~0ull;
 	perf_sample_data_init(&data, 0, event->hw.last_period);
 	/* perf_event_overflow(), which the kernel calls here, is not exported to modules. */
-	event->overflow_handler(event, &data, get_irq_regs());
-	note_period(event->hw.sample_period);
+	event->overflow_handler(event, &data, regs);
 }
+
+/* ---- by NMI ---- */
+
+static DEFINE_PER_CPU(struct perf_event *, by_nmi);
+static DEFINE_PER_CPU(int, nmi_was_sent);
+
+static int on_nmi(unsigned int type, struct pt_regs *regs)
+{
+	struct perf_event *event = this_cpu_read(by_nmi);
+
+	if (!this_cpu_xchg(nmi_was_sent, 0))
+		return NMI_DONE;
+	if (event)
+		overflow(event, regs);
+	return NMI_HANDLED;
+}
+
+static void send_nmis(void)
+{
+	unsigned int cpu;
+
+	for_each_online_cpu(cpu)
+		if (cpu != smp_processor_id() && !xchg(per_cpu_ptr(&nmi_was_sent, cpu), 1))
+			apic->send_IPI((int)cpu, NMI_VECTOR);
+}
+
+/* ---- by timer ---- */
 
 static enum hrtimer_restart fire(struct hrtimer *timer)
 {
@@ -57,8 +90,11 @@ static enum hrtimer_restart fire(struct hrtimer *timer)
 
 	local64_add((long)now, &event->count);
 	local64_sub((long)now, &event->hw.period_left);
-	while (local64_read(&event->hw.period_left) <= 0) {
-		overflow(event);
+	if (event->attr.config2 == BY_NMI)
+		send_nmis();
+	while (event->attr.config2 != BY_NMI && local64_read(&event->hw.period_left) <= 0) {
+		overflow(event, get_irq_regs());
+		note_period(event->hw.sample_period);
 		local64_add((long)event->hw.sample_period, &event->hw.period_left);
 	}
 	if (left == now)
@@ -120,6 +156,8 @@ static void fake_start(struct perf_event *event, int flags)
 		local64_set(&event->hw.prev_count, (long)counter_of(event));
 		return;
 	}
+	if (event->attr.config2 == BY_NMI)
+		this_cpu_write(by_nmi, event);
 	hrtimer_start(&event->hw.hrtimer, ns_to_ktime(FIRING_NANOSECONDS),
 		      HRTIMER_MODE_REL_PINNED_HARD);
 }
@@ -130,6 +168,8 @@ static void fake_stop(struct perf_event *event, int flags)
 		update(event);
 	else
 		hrtimer_cancel(&event->hw.hrtimer);
+	if (this_cpu_read(by_nmi) == event)
+		this_cpu_write(by_nmi, NULL);
 	event->hw.state = PERF_HES_STOPPED | PERF_HES_UPTODATE;
 }
 
@@ -172,12 +212,15 @@ static struct pmu fake = {
 
 static int __init fake_init(void)
 {
-	return perf_pmu_register(&fake, "pitrace_fake", -1);
+	const int error = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "pitrace_fake");
+
+	return error ? error : perf_pmu_register(&fake, "pitrace_fake", -1);
 }
 
 static void __exit fake_exit(void)
 {
 	perf_pmu_unregister(&fake);
+	unregister_nmi_handler(NMI_LOCAL, "pitrace_fake");
 }
 
 module_init(fake_init);
