@@ -57,13 +57,14 @@ data() {
   [ "$(jq '.schedule.thread | length' data.json)" -gt 1 ]
   [ "$(jq '.time.bins' data.json)" -le 2048 ]
   # The time of waits is that of the rows of threads in tprof.offcpu, which are rounded to microseconds.
-  read -r rows runnable blocked < <(awk '/Process_Thread_Stack/ { exit } $1 == "TID" { rows++; runnable += $3; blocked += $4 }
-    END { print rows, runnable, blocked }' tprof.offcpu)
+  read -r rows runnable blocked wakes < <(awk '/Process_Thread_Stack/ { exit }
+    $1 == "TID" { rows++; runnable += $3; blocked += $4; wakes += $8 } END { print rows, runnable, blocked, wakes }' tprof.offcpu)
   [ "$rows" -gt 2 ]
   jq -e --argjson rows "$rows" --argjson runnable "$runnable" --argjson blocked "$blocked" '
     def ms: [.length, .amount] | transpose | map(.[0] * .[1]) | add / 1e6;
     (.waits.runnable | ms - $runnable | fabs) <= $rows * 0.0006 and (.waits.blocked | ms - $blocked | fabs) <= $rows * 0.0006
     and .waits.stacks and (.waits.blocked | ms) > 0' data.json
+  [ "$(jq '.wakers.amount | add // 0' data.json)" -eq "$wakes" ]
 }
 
 @test "names that look like markup are data" {

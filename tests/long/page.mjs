@@ -111,6 +111,17 @@ try {
   await choose('Threads', 'ticks');
   assert.match(await text('.detail'), new RegExp(`${commas(json.ticks)} ticks, 100.0 %`));
 
+  // The timeline says why a thread was off the CPU.
+  await browser.evaluate('window.scrollTo(0, 0)');
+  let why = '';
+  for (let lane = 0; lane < 12 && why === ''; ++lane)
+    for (let place = 1; place < 20 && why === ''; ++place) {
+      await browser.send('Input.dispatchMouseEvent', { type: 'mouseMoved', x: lanes.x + 190 + ((lanes.width - 190) * place) / 20, y: lanes.y + 31 + 18 * lane });
+      const told = await text('.timeline .under');
+      if (/ ticks · \[[a-z]+\]( in \S.*)? [\d.]+ (ns|µs|ms|s)/.test(told)) why = told;
+    }
+  assert.notEqual(why, '', 'no lane says why its thread was off the CPU');
+
   // A stretch of time: all views are about it. Keys select, too.
   const total = () => text('.choices .muted');
   assert.equal(await total(), `${commas(json.ticks)} of ${commas(json.ticks)} ticks`);

@@ -324,6 +324,24 @@ test('where threads were blocked or waited for a CPU, in the selected time', () 
   assert.equal(page.traceOf(data()).waits, null);
 });
 
+test('why a thread was off the CPU in a bin, and who woke it then or next', () => {
+  const given = withWaits();
+  given.wakers = { thread: [0, 0, 2], waker: [0, 5, 1], sums: [2, 1, 1], skip: [5, 2, 7, 1], amount: [1, 1, 3, 1] };
+  const texts = new page.WaitTexts(page.traceOf(given));
+  assert.equal(texts.waits(0, 0), '[sleeping] in main 1.00 µs'); // sys_read is of the kernel
+  assert.equal(texts.waits(0, 4), '[sleeping] in main 4.10 µs');
+  assert.equal(texts.waits(0, 1), '');
+  assert.equal(texts.waits(2, 2), '[preempted] 4.10 µs');
+  assert.equal(texts.waits(1, 2), '');
+  assert.equal(texts.wakes(0, 5), 'woken by an interrupt');
+  assert.equal(texts.wakes(0, 2), 'woken at 0.000020 s by an interrupt');
+  assert.equal(texts.wakes(0, 7), 'woken by </script><img src=x onerror=alert(1)>:20 (3 times), an interrupt');
+  assert.equal(texts.wakes(0, 8), '');
+  assert.equal(texts.wakes(2, 1), 'woken by the idle task');
+  const none = new page.WaitTexts(page.traceOf(data()));
+  assert.deepEqual([none.waits(0, 2), none.wakes(0, 2)], ['', '']);
+});
+
 test('data of another version are refused', () => {
   assert.throws(() => page.traceOf({ ...data(), schema_version: 2 }), /another version/);
 });

@@ -162,6 +162,9 @@ void OffCpu::enter(uint32_t index, uint32_t cpu, uint64_t time) {
     thread.thread_state = ThreadState::runnable;
     thread.chain = thread.early;
     ++thread.facts.times.wakeups;
+    if (options_.intervals && begun_)
+      options_.intervals->wake(index, chain_at(thread.early).front(),
+                               std::max(thread.since, begin_));
   }
   thread.early = PathTree::root;
   const bool blocked = thread.thread_state == ThreadState::blocked;
@@ -189,6 +192,7 @@ void OffCpu::wake(const pi::Wakeup& wakeup, uint64_t time) {
   const bool blocked = thread.thread_state == ThreadState::blocked;
   const bool counts = settle(thread, time) && blocked;
   ++thread.facts.times.wakeups;
+  if (options_.intervals && begun_) options_.intervals->wake(index, waker, time);
   thread.thread_state = ThreadState::runnable;
   thread.chain = chain;
   thread.early = PathTree::root;

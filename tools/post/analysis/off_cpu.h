@@ -65,6 +65,8 @@ class OffCpu final : public Subscriber {
     // not in the trace.
     virtual void add(uint32_t thread, ThreadState state, uint32_t cpu, uint32_t wait, uint64_t from,
                      uint64_t to) = 0;
+    // A thread was woken that did not run. waker: a thread by its number, idle or by_interrupt.
+    virtual void wake(uint32_t /*thread*/, uint32_t /*waker*/, uint64_t /*time*/) {}
   };
 
   struct Options {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Computes how long each thread ran, could have run and was in an unknown state, and each wait, by
-// time.
+// Computes how long each thread ran, could have run and was in an unknown state, each wait and
+// wake-ups, by time.
 #include "states_by_time.h"
 
 #include <algorithm>

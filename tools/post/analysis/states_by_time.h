@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Computes how long each thread ran, could have run and was in an unknown state, and each wait, by
-// time.
+// Computes how long each thread ran, could have run and was in an unknown state, each wait and
+// wake-ups, by time.
 #ifndef POST_STATES_BY_TIME_H
 #define POST_STATES_BY_TIME_H
 
@@ -46,6 +46,10 @@ class StatesByTime final : public Subscriber, private OffCpu::Intervals {
   // Of threads whose last switch-out is not in the trace. Keys are 2 * thread + the same.
   TimeSums by_unknown_wait{{.sums = 1 << 18}};
 
+  // Wake-ups. Keys are places in wakers(): below a thread is its waker, as OffCpu passes it on.
+  TimeSums by_waker{{.sums = 1 << 19}};
+  const PathTree& wakers() const { return wakers_; }
+
   // When the state of a thread was first and last known, nanoseconds. In between, it was blocked
   // when by_thread has nothing for it.
   struct Range {
@@ -61,9 +65,13 @@ class StatesByTime final : public Subscriber, private OffCpu::Intervals {
   }
   void add(uint32_t thread, OffCpu::ThreadState state, uint32_t cpu, uint32_t wait, uint64_t from,
            uint64_t to) override;
+  void wake(uint32_t thread, uint32_t waker, uint64_t time) override {
+    by_waker.add(time, wakers_.child(wakers_.child(PathTree::root, thread), waker), 1);
+  }
 
   OffCpu times_;
   bool dispatched_ = false;
+  PathTree wakers_;
   std::vector<Range> known_;
 };
 

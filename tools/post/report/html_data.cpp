@@ -40,6 +40,7 @@ class HtmlData {
       running_ = states_->by_cpu;
       by_wait_ = states_->by_wait;
       by_unknown_wait_ = states_->by_unknown_wait;
+      by_waker_ = states_->by_waker;
     }
     unite_bins();
     paths_ = choose_paths(ticks_.calls().paths(), by_path_.sums(), most_paths);
@@ -62,6 +63,7 @@ class HtmlData {
     write_owners(out);
     write_schedule(out);
     write_waits(out);
+    write_wakers(out);
     write_code(out);
     write_base(out);
     out.member("names", pi::Json(texts_.all()));
@@ -71,8 +73,8 @@ class HtmlData {
  private:
   // Gives all sums the same bins.
   void unite_bins() {
-    const std::array<TimeSums*, 6> all = {&by_path_, &by_cpu_,  &by_thread_,
-                                          &running_, &by_wait_, &by_unknown_wait_};
+    const std::array<TimeSums*, 7> all = {&by_path_, &by_cpu_,          &by_thread_, &running_,
+                                          &by_wait_, &by_unknown_wait_, &by_waker_};
     for (const TimeSums* sums : all)
       if (!sums->empty()) shift_ = std::max(shift_, sums->shift());
     // Together they can have more bins than each of them.
@@ -308,6 +310,35 @@ class HtmlData {
     out.close();
   }
 
+  // 0: an interrupt, 1: the idle task, 2: a thread that is not in the page; 3 more than its number.
+  uint32_t waker_number(uint32_t waker) const {
+    if (waker == OffCpu::by_interrupt) return 0;
+    if (waker == OffCpu::idle) return 1;
+    const uint32_t thread = states_threads_[waker];
+    return thread == no_row ? 2 : thread + 3;
+  }
+
+  void write_wakers(HtmlColumns& out) {
+    if (!states_) return out.member("wakers", nullptr);
+    using Pair = std::pair<uint32_t, uint32_t>;  // the thread that was woken, its waker
+    std::vector<Pair> pairs;
+    std::map<Pair, uint32_t> rows;
+    const PathTree& tree = states_->wakers();
+    const Sums sums = by_row(by_waker_.sums(), [&](uint32_t place) {
+      const uint32_t thread = states_threads_[tree.node(tree.node(place).parent).value];
+      if (thread == no_row) return no_row;
+      const Pair pair(thread, waker_number(tree.node(place).value));
+      const auto [row, is_new] = rows.try_emplace(pair, static_cast<uint32_t>(pairs.size()));
+      if (is_new) pairs.push_back(pair);
+      return row->second;
+    });
+    out.open("wakers");
+    out.numbers("thread", pairs, [](const Pair& pair) { return pair.first; });
+    out.numbers("waker", pairs, [](const Pair& pair) { return pair.second; });
+    write_sums(out, sums, pairs.size(), first_, false);
+    out.close();
+  }
+
   const Summary& summary_;
   const PathsByTime& ticks_;
   const StatesByTime* states_;  // nullptr: the trace has no context switches, or parts are selected
@@ -318,6 +349,7 @@ class HtmlData {
   TimeSums running_;
   TimeSums by_wait_;
   TimeSums by_unknown_wait_;
+  TimeSums by_waker_;
   HtmlPaths paths_;
   HtmlOwners owners_;
   std::unordered_map<uint32_t, uint32_t> by_place_;  // threads

@@ -11,6 +11,7 @@ export { cpuLanes, mean, orderLanes, threadLanes } from './lanes';
 export { makeRows, sortRows, visibleRows } from './rows';
 export { brokenStacks } from './stacks';
 export { shown, traceOf, waitTrace } from './trace';
+export { WaitTexts } from './waits';
 export { codeSelection, subjectThreads, sumOf, totals, whole } from './totals';
 
 async function start(): Promise<void> {

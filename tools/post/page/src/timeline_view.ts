@@ -6,6 +6,7 @@ import { colours, type Colours } from './colours';
 import { count, duration, percent, roundStep, seconds } from './format';
 import { cpuLanes, mean, orderLanes, threadLanes, type Lane } from './lanes';
 import type { State } from './state';
+import { WaitTexts } from './waits';
 
 const laneHeight = 18;
 const axisHeight = 22;
@@ -25,6 +26,7 @@ export class TimelineView {
   private readonly zoomOut = button('Whole trace', {}, () => this.look(0, this.state.trace.bins));
   private readonly clear = button('All times', {}, () => this.select(0, this.state.trace.bins));
   private readonly cpus: Lane[];
+  private readonly waits: WaitTexts;
   private lanes: Lane[] = [];
   private madeFor = '\0'; // the scope of the lanes
   private viewFrom = 0; // bins
@@ -38,6 +40,7 @@ export class TimelineView {
     const { trace } = state;
     this.viewTo = trace.bins;
     this.cpus = cpuLanes(trace);
+    this.waits = new WaitTexts(trace);
     const head = element('div', { class: 'controls' }, element('h2', {}, 'Timeline'), this.selected, this.zoomIn, this.zoomOut, this.clear);
     this.scroller.append(this.canvas, this.space);
     this.box.append(head, this.scroller, this.detail, this.legend);
@@ -258,7 +261,10 @@ export class TimelineView {
     const parts = [`${percent(lane.running[bin]!, 1)} % running`];
     if (lane.runnable) parts.push(`${percent(lane.runnable[bin]!, 1)} % waiting for a CPU`);
     parts.push(`${count(lane.ticks[bin]!)} ticks`);
-    this.detail.textContent = `${lane.name} at ${seconds(this.time(bin), trace.binNs)}, in ${duration(trace.binNs)}: ${parts.join(', ')}`;
+    const waits = lane.thread < 0 ? '' : this.waits.waits(lane.thread, bin);
+    const wakes = waits === '' ? '' : this.waits.wakes(lane.thread, bin);
+    const texts = [parts.join(', '), waits, wakes].filter((text) => text !== '');
+    this.detail.textContent = `${lane.name} at ${seconds(this.time(bin), trace.binNs)}, in ${duration(trace.binNs)}: ${texts.join(' · ')}`;
   }
 
   private key(event: KeyboardEvent): void {

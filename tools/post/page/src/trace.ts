@@ -58,6 +58,12 @@ export interface Waits {
   blocked: Sums;
   runnable: Sums;
 }
+// Wake-ups of blocked threads.
+export interface Wakers {
+  thread: Int32Array; // by row
+  waker: Int32Array; // 0: an interrupt, 1: the idle task, 2: a thread without a number, else 3 more than its number
+  counts: Sums;
+}
 export type WaitKind = 'blocked' | 'runnable';
 
 // The call paths of the trace with which this one is compared.
@@ -110,6 +116,7 @@ export interface Trace {
   cpuTicks: Sums;
   schedule: Schedule | null;
   waits: Waits | null;
+  wakers: Wakers | null;
   code: Code | null;
   base: Base | null;
 }
@@ -227,6 +234,12 @@ function waitsOf(value: unknown): Waits | null {
   };
 }
 
+function wakersOf(value: unknown): Wakers | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const given = value as Fields;
+  return { thread: Int32Array.from(numbers(given, 'thread')), waker: Int32Array.from(numbers(given, 'waker')), counts: sumsOf(given) };
+}
+
 function baseOf(value: unknown): Base | null {
   if (typeof value !== 'object' || value === null) return null;
   const paths = fields(value, 'paths');
@@ -290,6 +303,7 @@ export function traceOf(data: unknown): Trace {
     cpuTicks: sumsOf(fields(given, 'cpu_ticks')),
     schedule: scheduleOf(given['schedule'], binNs),
     waits: waitsOf(given['waits']),
+    wakers: wakersOf(given['wakers']),
     code: codeOf(given['code']),
     base: baseOf(given['base']),
   };
