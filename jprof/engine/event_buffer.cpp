@@ -4,6 +4,7 @@
 #include "event_buffer.h"
 
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,16 @@
 #include "memory.h"
 
 namespace pi::callflow {
+namespace {
+
+// A program can have more events than any disk has space for. The last twentieth of it is left to
+// the program and to others.
+bool has_space(int file) {
+  struct statfs system {};
+  return ::fstatfs(file, &system) != 0 || system.f_bavail * 20 >= system.f_blocks;
+}
+
+}  // namespace
 
 bool EventBuffer::open(int file, uint32_t tid, size_t metrics) {
   block_ = static_cast<char*>(map_pages(block_bytes));
@@ -42,7 +53,8 @@ void EventBuffer::flush() {
   const int error = errno;
   const size_t bytes = sizeof block + block.bytes;
   const pi::NoFileSizeSignal quiet;
-  if (::syscall(SYS_write, file_, block_, bytes) != static_cast<long>(bytes)) lose();
+  if (!has_space(file_) || ::syscall(SYS_write, file_, block_, bytes) != static_cast<long>(bytes))
+    lose();
   block.bytes = 0;
   errno = error;
 }

@@ -83,11 +83,14 @@ killed() {
   mkdir disk
   cat >script <<'END'
 mount -t tmpfs -o size="$1" none disk || exit 1
+head -c "$4" /dev/zero >disk/other || exit 1
 java -agentpath:"$2,logpath=disk" -cp "$3" Endings exit
 echo "status $?"
+rm disk/other
 ls disk
+grep -hs '^ Lost ::' disk/log-gen.1
 END
-  small() { unshare -m bash script "$1" "$agent=$2" "$BUILD_DIR/tests/java"; }
+  small() { unshare -m bash script "$1" "$agent=$2" "$BUILD_DIR/tests/java" "${3-0}"; }
   run small 64k "$options"
   echo "$output"
   [[ $output == "JProf: cannot write '"*"/disk/log-rt.1': No space left on device"*$'\n''status 3' ]]
@@ -96,4 +99,8 @@ END
   echo "$output"
   [[ $output == "JProf: cannot write '"*"/log-rt.1.json': No space left on device; cannot write '"*"/log-rt.1.folded': No space"* ]]
   [[ $output == *$'\nstatus 3\nlog-rt.1\nlog-unrecorded.1' ]]
+  # Events leave the last twentieth of the file system to others.
+  run small 40m calltree,calltrace,metrics=raw_cycles,start,nopidx 38m
+  echo "$output"
+  [[ $output == $'status 3\nlog-gen.1\nlog-rt.1\nlog-unrecorded.1\n Lost :: '*""*" events that could not be written to the log of events"* ]]
 }

@@ -35,7 +35,7 @@ function take_place(load,    page, i, other) {
 
 # Sets before, after and following (0: none): the load that owned the address at the time, the one that follows within
 # the slack, and the next one. The probe reports only a method's main part; tail_of is the method with the address
-# after its main part, where its handlers are.
+# after its main part, where its handlers are; the place of an unloaded one may belong to another one's handlers.
 function find_owners(address, time,    page, i, load) {
   before = after = following = tail_of = 0
   for (page = int(address / 4096); page >= int(address / 4096) - 1; page--)
@@ -45,7 +45,7 @@ function find_owners(address, time,    page, i, load) {
       if (when[load] > time) {
         if (address < last[load] && (!following || when[load] < when[following])) following = load
       } else if (address < last[load]) before = load
-      else if (!tail_of || last[load] > last[tail_of]) tail_of = load
+      else if (!unloaded(load, time) && (!tail_of || last[load] > last[tail_of])) tail_of = load
     }
   if (following && when[following] - time < slack) after = following
 }
