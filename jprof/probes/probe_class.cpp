@@ -60,8 +60,8 @@ bool define_probe_class(JNIEnv* jni) {
   const jclass probe = jni->DefineClass("java/lang/PitraceProbe", nullptr,
                                         reinterpret_cast<const jbyte*>(code.data()),
                                         static_cast<jsize>(code.size()));
-  const bool defined = probe && prepare_stack_errors(jni) && bind(jni, probe, "enter") && bind(jni, probe, "exit") &&
-                       bind(jni, probe, "exitByException");
+  const bool defined = probe && prepare_stack_errors(jni) && bind(jni, probe, "enter") &&
+                       bind(jni, probe, "exit") && bind(jni, probe, "exitByException");
   if (jni->ExceptionCheck()) jni->ExceptionClear();
   return defined;
 }
