@@ -47,6 +47,8 @@ constexpr OptionWord known[] = {
     {Word::all_metrics, "ALLMETRICS", "", Takes::command, "", "METRICS=PTT_INSTS+PTT_CYCLES+CPI"},
     {Word::object_info, "OBJECTINFO", "", Takes::no_value, "",
      "with CALLTREE, count the objects that each method allocates (AO) and their bytes (AB)"},
+    {Word::live_objects, "LIVEOBJECTS", "", Takes::no_value, "",
+     "OBJECTINFO, and of these objects those still in use when log-rt is written (LO, LB)"},
     {Word::events, "EVENTS", "", Takes::value, "E",
      "how calls are found: PROBES in the classes, or JVMTI: events of the JVM, very slow (PROBES)"},
     {Word::calibrate, "CALIBRATE", "", Takes::no_value, "",

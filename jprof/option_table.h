@@ -27,6 +27,7 @@ enum class Word {
   no_metrics,
   all_metrics,
   object_info,
+  live_objects,
   events,
   calibrate,
   minima,

@@ -100,6 +100,8 @@ class Parser {
           "sample: use one after the other");
     if (result_.options.object_info && !result_.options.records_calls())
       fail("OBJECTINFO needs CALLTREE or CALLTRACE, whose methods it counts for");
+    if (result_.options.live_objects && result_.options.call_trace)
+      fail("LIVEOBJECTS cannot be used with CALLTRACE: only log-rt has objects that are in use");
     if (result_.options.object_info && !result_.options.metrics_may_fail)
       fail("OBJECTINFO cannot be used with METRICS: use one after the other");
     if (result_.options.sampling.event != SampleEvent::time &&
@@ -208,6 +210,11 @@ class Parser {
         break;
       case Word::object_info:
         options.object_info = on;
+        options.live_objects = on && options.live_objects;
+        break;
+      case Word::live_objects:
+        options.live_objects = on;
+        options.object_info = on || options.object_info;
         break;
       case Word::no_metrics:
         set_metrics("NONE");

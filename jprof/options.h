@@ -60,6 +60,7 @@ struct Options {
   std::string save_minima_file;  // observed ones to store
   std::string environment_file;  // environmental ones
   bool object_info = false;      // allocated objects and bytes are the metrics
+  bool live_objects = false;     // and those that are still in use; implies object_info
   bool method_events = false;    // the JVM's, instead of probes
   bool start = false;
   bool no_start = false;  // NOSTART, of which only the lock monitor and heap dumps need to know

@@ -97,6 +97,11 @@ void thread_ends(ThreadTree* mine) {
   mine->ended.store(true, std::memory_order_release);
 }
 
+NodeId running_node(const ThreadTree* mine) {
+  if (!mine || !mine->mine || mine->epoch != state.epoch.load(std::memory_order_relaxed)) return {};
+  return {mine->mine->number, mine->mine->running_node()};
+}
+
 // Another thread of the parent may have held the lock.
 void child_of_fork(ThreadTree*& mine) {
   end_probes();

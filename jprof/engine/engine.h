@@ -105,6 +105,16 @@ bool is_recording();
 // The calling thread ends: takes its last name. Events after this are still recorded.
 void thread_ends(ThreadTree* mine);
 
+// A node of a thread's tree.
+struct NodeId {
+  uint64_t recording = 0;  // TreeCopy::recording; 0: there is none
+  uint32_t node = 0;       // CallNode::number
+};
+
+// What the calling thread is running: the node that its next event charges. None before its first
+// event, and while its events are ignored. Async-signal-safe, but not during an event.
+NodeId running_node(const ThreadTree* mine);
+
 // In the child of fork(), before any event: forgets all threads and ends the recording. The child
 // starts with start(). mine: the pointer of the calling thread, which becomes null.
 void child_of_fork(ThreadTree*& mine);

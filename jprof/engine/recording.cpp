@@ -45,6 +45,8 @@ Recording* Recording::create(const Shape& shape, uint64_t session, uint64_t epoc
   r->shape = shape;
   r->session = session;
   r->epoch = epoch;
+  static std::atomic<uint64_t> created = 0;
+  r->number = ++created;
   r->by_index_ = reinterpret_cast<SequenceCounts**>(r + 1);
   r->bottom_ = r->top_ = reinterpret_cast<Frame*>(r->by_index_ + sequence_count);
   r->end_ = r->bottom_ + shape.limits.frames + 1;

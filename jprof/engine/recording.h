@@ -112,6 +112,9 @@ class Recording {
   void leave(const Reading& early, const Reading& late, uint64_t method, Type type, Transition how,
              Place place);
 
+  // The number of the node to which the thread's next event charges. Only in the thread itself.
+  uint32_t running_node() const { return top_->node->number; }
+
   const Frame* frames() const { return bottom_; }
   size_t frame_count() const { return static_cast<size_t>(top_ - bottom_) + 1; }
 
@@ -133,6 +136,7 @@ class Recording {
   Shape shape;
   uint64_t session;
   uint64_t epoch;
+  uint64_t number;  // from 1; no other recording of the process has it
   Recording* next_retired;
 
  private:

@@ -131,6 +131,7 @@ class TreeCopier {
   void add(Node& from, size_t parent, std::vector<CallNode>& nodes) {
     CallNode node;
     node.parent = parent;
+    node.number = from.number;
     node.method = from.method.load(relaxed);
     node.type = from.type.load(relaxed);
     node.entered_before = from.entered_before.load(relaxed);
@@ -178,6 +179,7 @@ class TreeCopier {
 TreeCopy copy_tree(const Source& source, const Adjustments& adjustments) {
   TreeCopy copy;
   copy.tid = source.thread->tid;
+  copy.recording = source.recording->number;
   copy.name = name_of(*source.thread);
   copy.ended = source.thread->ended.load(relaxed);
   copy.events = source.recording->events.load(relaxed);

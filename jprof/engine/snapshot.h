@@ -36,6 +36,7 @@ struct CallNode {
   Type type = Type::other;
   bool entered_before = false;  // was running when the recording started
   uint32_t level = 0;           // 0: the thread
+  uint32_t number = 0;          // in the thread's recording, see running_node()
   uint64_t calls = 0;
   uint64_t callees = 0;  // calls from it
   uint64_t dispatches = 0;
@@ -60,6 +61,7 @@ struct Losses {
 
 struct TreeCopy {
   uint32_t tid = 0;
+  uint64_t recording = 0;  // see running_node(); 0: of no recording
   std::string name;
   bool ended = false;
   std::vector<CallNode>

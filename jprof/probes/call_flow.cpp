@@ -120,6 +120,7 @@ Status CallFlow::make_environment() {
   else
     ClassProbes::add_capabilities(wanted);
   if (options_.object_info) ObjectInfo::add_capability(wanted);
+  if (options_.live_objects) LiveObjects::add_capability(wanted);
   const jvmtiEventCallbacks callbacks = call_flow_callbacks();
   const bool able = jvmti_->AddCapabilities(&wanted) == JVMTI_ERROR_NONE &&
                     jvmti_->SetEventCallbacks(&callbacks, sizeof callbacks) == JVMTI_ERROR_NONE &&
@@ -303,7 +304,8 @@ void CallFlow::on_method_exit(jmethodID method, bool by_exception) noexcept {
   run([&] { method_events_.on_exit(jvmti_, method, by_exception); });
 }
 
-void CallFlow::on_allocation(jlong bytes) noexcept {
+void CallFlow::on_allocation(jobject object, jlong bytes) noexcept {
+  if (options_.live_objects) live_objects_.mark(jvmti_, object);
   ObjectInfo::on_allocation(bytes);
 }
 

@@ -25,6 +25,7 @@
 #include "probes/class_probes.h"
 #include "probes/command_server.h"
 #include "probes/initial_frames.h"
+#include "probes/live_objects.h"
 #include "probes/method_events.h"
 #include "probes/method_list.h"
 #include "virtual_threads.h"
@@ -49,7 +50,7 @@ class CallFlow {
                      unsigned char** new_code) noexcept;
   void on_method_entry(jmethodID method) noexcept;
   void on_method_exit(jmethodID method, bool by_exception) noexcept;
-  void on_allocation(jlong bytes) noexcept;
+  void on_allocation(jobject object, jlong bytes) noexcept;
   void on_mount() noexcept;
   void on_unmount() noexcept;
   void on_native_bind() noexcept;
@@ -71,6 +72,7 @@ class CallFlow {
   Answer execute(JNIEnv* jni, const Command& command);
   Answer execute_locked(JNIEnv* jni, const Command& command);
   Answer stop(JNIEnv* jni);
+  void forget_counts();
   bool has_all_events() const;
   std::string info() const;
 
@@ -101,6 +103,7 @@ class CallFlow {
   MethodEvents method_events_;
   CFunctions c_functions_;
   std::atomic<bool> joins_ = false;  // C functions may be recorded, too
+  LiveObjects live_objects_;
   InitialFrames initial_frames_;
   VirtualThreads virtual_threads_;
   pi::callflow::Calibration calibration_;

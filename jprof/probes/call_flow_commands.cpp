@@ -37,7 +37,7 @@ Answer CallFlow::execute_locked(JNIEnv* jni, const Command& command) {
       if (has_all_events())
         return failed(
             "log-gen has all events since the start of the recording; use STOP and START");
-      callflow::reset();
+      forget_counts();
       has_counts_ = callflow::is_recording();
       return {true, "all counts are 0"};
     case Verb::shutdown:
@@ -71,10 +71,15 @@ Answer CallFlow::stop(JNIEnv* jni) {
     return failed(written.error().message +
                   ". The recording has ended, and its counts are kept: use FLUSH again, after "
                   "LOGPATH=DIR or when the problem is solved");
-  callflow::reset();
+  forget_counts();
   has_counts_ = false;
   report("the recording has ended; log: '" + logs_.last() + "'");
   return {true, "written: '" + logs_.last() + "'"};
+}
+
+void CallFlow::forget_counts() {
+  callflow::reset();
+  if (options_.live_objects) live_objects_.forget(jvmti_);
 }
 
 std::string CallFlow::info() const {

@@ -39,8 +39,8 @@ void JNICALL method_exit(jvmtiEnv*, JNIEnv*, jthread, jmethodID method, jboolean
   CallFlow::get().on_method_exit(method, by_exception == JNI_TRUE);
 }
 
-void JNICALL allocated(jvmtiEnv*, JNIEnv*, jthread, jobject, jclass, jlong bytes) {
-  CallFlow::get().on_allocation(bytes);
+void JNICALL allocated(jvmtiEnv*, JNIEnv*, jthread, jobject object, jclass, jlong bytes) {
+  CallFlow::get().on_allocation(object, bytes);
 }
 
 void JNICALL native_method_bind(jvmtiEnv*, JNIEnv*, jthread, jmethodID, void*, void**) {

@@ -66,6 +66,9 @@ std::string CallFlow::heading() {
         " Calls of other code :: '" + logs_.unrecorded().path() + "' lists what has no probes\n";
   if (!metrics_note_.empty()) text += " Metrics :: " + metrics_note_ + "\n";
   for (const std::string& note : minima_notes_) text += " Minima :: " + note + "\n";
+  if (const uint64_t unmarked = live_objects_.unmarked(); unmarked > 0)
+    text += " Live objects :: " + std::to_string(unmarked) +
+            " objects are in AO and AB, but not in LO and LB: the JVM had no memory to mark them\n";
   if (mount_count_ > 0)
     text += " Virtual threads :: their calls are not recorded; they were mounted " +
             std::to_string(mount_count_) + " times\n";
@@ -116,6 +119,11 @@ Status CallFlow::write_logs(JNIEnv* jni) {
   c_functions_.take_minima(calibration_.stored);
   auto snapshot = callflow::take_snapshot(calibration_);
   const auto saved = save_minima(snapshot);
+  if (options_.live_objects)
+    if (const auto counted = live_objects_.count(jvmti_, snapshot, ended_); !counted) {
+      logs_.discard();
+      return counted;
+    }
   for (auto& thread : snapshot.threads) remove_agents_work(thread);
   name_threads(jni, snapshot);
   callflow::ReportSettings settings;

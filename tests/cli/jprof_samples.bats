@@ -232,9 +232,66 @@ own() {
   done
 }
 
+# in_use METHOD: the sums of AO, AB, LO and LB in the lines of a method of InUse, in the log with this number.
+in_use() {
+  awk -v name=":InUse.$2(" '$1 ~ /^[0-9]+$/ && index($NF, name) { for (i = 4; i < 8; ++i) sum[i] += $i }
+    END { print sum[4] + 0, sum[5] + 0, sum[6] + 0, sum[7] + 0 }' "log-rt.$1"
+}
+
+# counts_in_use JAVA-OPTION...: every number of objects of InUse, in a log while it runs, after a reset, and at its end.
+counts_in_use() {
+  rm -f log-* in
+  mkfifo in
+  java "$@" -agentpath:"$agent=calltree,liveobjects,start,nopidx,json" -cp "$classes" InUse 1000 <in >out 2>err &
+  pid=$!
+  exec {input}>in
+  timeout 60 bash -c 'until grep -q ^waits out; do sleep 0.05; done'
+  rtdriver --pid "$pid" -c flush
+  echo >&"$input"
+  timeout 60 bash -c 'until [ "$(grep -c ^waits out)" -eq 2 ]; do sleep 0.05; done'
+  rtdriver --pid "$pid" -c flush -c reset -c flush
+  echo >&"$input"
+  exec {input}>&-
+  # While it ends, some collectors run no more; a JVM that waits for them would never end.
+  timeout 60 bash -c 'while kill -0 "$0" 2>/dev/null; do sleep 0.05; done' "$pid"
+  wait "$pid"
+  pid=
+  [ ! -s err ]
+  grep -qE '^  LV +CALLS +CEE +AO +AB +LO +LB  NAME$' log-rt.1
+  # 250 of the 1000 were replaced by those of the other path.
+  [ "$(in_use 1 keeps)" = "1250 $((1250 * 1016)) 1000 $((1000 * 1016))" ]
+  grep -qE '^ +[0-9]+ +1 +0 +250 +254000 +250 +254000  [A-Za-z]:InUse.keeps\(I\)V$' log-rt.1
+  [ "$(in_use 1 halves)" = "1000 $((1000 * 96)) 500 $((500 * 96))" ]
+  [ "$(in_use 1 wastes)" = "1000 $((1000 * 16)) 0 0" ]
+  [ "$(in_use 1 keepsForOthers)" = "1000 $((1000 * 416)) 1000 $((1000 * 416))" ]
+  [ "$(in_use 2 keeps)" = "1250 $((1250 * 1016)) 0 0" ]
+  [ "$(in_use 2 halves)" = "1000 $((1000 * 96)) 500 $((500 * 96))" ]
+  [ "$(in_use 3 halves)" = "0 0 0 0" ]
+  [ "$(jq '[.threads[].nodes[].base[2]] | add' log-rt.1.json)" -eq "$(awk '$1 ~ /^[0-9]+$/ { n += $6 } END { print n }' log-rt.1)" ]
+  [ "$(jq -r '[.metrics[].name] | join(" ")' log-rt.1.json)" = "AO AB LO LB" ]
+  [ "$(in_use 4 fills)" = "500 $((500 * 56)) 500 $((500 * 56))" ]
+  [ "$(in_use 4 halves)" = "0 0 0 0" ]
+}
+
+@test "LIVEOBJECTS: the objects and bytes that are in use, by the path that allocated them, are exact" {
+  [ -s "$BUILD_DIR/jprof/java/transformer.pack" ] || skip "needs libasm-java"
+  counts_in_use -XX:+UseSerialGC
+}
+
+# bats test_tags=long
+@test "LIVEOBJECTS with each collector" {
+  [ -s "$BUILD_DIR/jprof/java/transformer.pack" ] || skip "needs libasm-java"
+  local collector
+  counts_in_use -Xint
+  for collector in Serial Parallel G1 Z Shenandoah; do
+    java "-XX:+Use${collector}GC" -version || continue
+    counts_in_use -XX:+Use${collector}GC
+  done
+}
+
 @test "wrong options of call-stack sampling stop the JVM" {
   local words
-  for words in scs,calltree,start scs,jlm scs,noserver scs_rate=0 scs_rate=1001 scs_frames=x scs_walk=native scs=allocations scs=allocations=1 scs=allocations=1:0 scs=monitor_wait=x scs=fuel scs=class_load,scs_walk=safepoint objectinfo calltree,objectinfo,metrics=raw_cycles scs,scs_a2n; do
+  for words in scs,calltree,start scs,jlm scs,noserver scs_rate=0 scs_rate=1001 scs_frames=x scs_walk=native scs=allocations scs=allocations=1 scs=allocations=1:0 scs=monitor_wait=x scs=fuel scs=class_load,scs_walk=safepoint objectinfo calltree,calltrace,liveobjects calltree,objectinfo,metrics=raw_cycles scs,scs_a2n; do
     run java -agentpath:"$agent=$words" -version
     [ "$status" -ne 0 ]
     [[ $output == *"JProf: wrong options: the JVM is stopped"* ]]

@@ -106,6 +106,13 @@ TEST(Options, ObjectInfoIsAMetricOfCalls) {
   EXPECT_TRUE(good("calltree,objectinfo").object_info);
   EXPECT_TRUE(good("callflow,objectinfo").object_info);
   EXPECT_FALSE(good("calltree,objectinfo,noobjectinfo").object_info);
+  EXPECT_TRUE(good("calltree,liveobjects").object_info);
+  EXPECT_TRUE(good("calltree,liveobjects").live_objects);
+  EXPECT_FALSE(good("calltree,liveobjects,noobjectinfo").live_objects);
+  EXPECT_TRUE(good("calltree,liveobjects,noliveobjects").object_info);
+  EXPECT_THAT(parse("liveobjects").errors, ElementsAre(HasSubstr("needs CALLTREE")));
+  EXPECT_THAT(parse("calltree,calltrace,liveobjects").errors,
+              ElementsAre(HasSubstr("only log-rt has objects")));
   EXPECT_THAT(parse("objectinfo").errors, ElementsAre(HasSubstr("needs CALLTREE")));
   EXPECT_THAT(parse("calltree,objectinfo,metrics=cpi").errors,
               ElementsAre(HasSubstr("cannot be used with METRICS")));
