@@ -17,7 +17,9 @@ namespace pi::swtrace {
 // Called by one thread at a time.
 class StackResolver {
  public:
-  explicit StackResolver(TableFiles::Compile compile) : files_(std::move(compile)) {}
+  explicit StackResolver(TableFiles::Compile compile,
+                         CompileBudget::Clock::duration time = CompileBudget::usual)
+      : files_(std::move(compile), time) {}
 
   // What libperfutil calls; this must outlive the trace.
   pi_stack_resolver functions();

@@ -81,8 +81,9 @@ struct TableWork {
   using FilePointer = std::shared_ptr<TableFile>;
   enum class Task { open, compile };
 
-  TableWork(TableFiles::Compile compiler, std::string proc_path)
-      : compile(std::move(compiler)), proc(std::move(proc_path)) {}
+  TableWork(TableFiles::Compile compiler, CompileBudget::Clock::duration time,
+            std::string proc_path)
+      : compile(std::move(compiler)), proc(std::move(proc_path)), of_root(time), of_others(time) {}
 
   void run();
   void add(Task task, const FilePointer& file);
@@ -106,6 +107,7 @@ struct TableWork {
   // Of the thread alone.
   std::map<Key, std::shared_ptr<TableSource>> sources;
   size_t open_files = 0, table_bytes = 0;
+  CompileBudget of_root, of_others;  // by the owner of the file
 };
 
 void TableWork::run() {
@@ -208,7 +210,14 @@ void TableWork::compile_source(TableSource& source, const std::string& path) {
   if (table_bytes >= max_table_bytes) forget_unmapped();
   if (table_bytes >= max_table_bytes)
     return count_failure(path, "the tables of other files use all memory that tables may use");
+  struct stat facts {};
+  ::fstat(fd.get(), &facts);
+  CompileBudget& budget = facts.st_uid == 0 ? of_root : of_others;
+  const auto begin = CompileBudget::Clock::now();
+  if (budget.is_spent(begin))
+    return count_failure(path, "the tables of other files have used the time for compiling");
   auto table = compile(fd);
+  budget.use(CompileBudget::Clock::now() - begin);
   if (table) {
     table_bytes += table->bytes();
     source.table = std::make_shared<const SealedTable>(std::move(*table));
@@ -217,8 +226,8 @@ void TableWork::compile_source(TableSource& source, const std::string& path) {
   }
 }
 
-TableFiles::TableFiles(Compile compile, std::string proc)
-    : work_(std::make_shared<TableWork>(std::move(compile), std::move(proc))) {}
+TableFiles::TableFiles(Compile compile, CompileBudget::Clock::duration time, std::string proc)
+    : work_(std::make_shared<TableWork>(std::move(compile), time, std::move(proc))) {}
 
 TableFiles::~TableFiles() {
   std::unique_lock lock(work_->mutex);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "compile_budget.h"
 #include "table_child.h"
 
 namespace pi::swtrace {
@@ -68,7 +69,9 @@ class TableFiles {
  public:
   using Compile = std::function<Result<SealedTable>(const UniqueFd& file)>;
 
-  explicit TableFiles(Compile compile, std::string proc = "/proc");
+  // time: for the files of root, and for those of all other users.
+  explicit TableFiles(Compile compile, CompileBudget::Clock::duration time = CompileBudget::usual,
+                      std::string proc = "/proc");
   // Waits up to a second for the thread, then detaches it.
   ~TableFiles();
   TableFiles(const TableFiles&) = delete;

@@ -158,6 +158,51 @@ size_t open_descriptors() {
       std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
 }
 
+// Each hostile file takes longer than all have together. The files of root have their own time.
+TEST_F(SwtraceStackResolver, FilesWhoseTablesTakeLongUseALimitedTime) {
+  const test::TempDir directory;
+  int compiled = 0;
+  StackResolver resolver(
+      [&](const UniqueFd&) -> Result<SealedTable> {
+        ++compiled;
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        return Error{static_cast<int>(NoTable::failed), "its compiler does not end"};
+      },
+      std::chrono::milliseconds(50));
+  resolver.begin();
+  const auto map_file = [&](uint64_t number, uid_t owner) {
+    const std::string path = directory.path() + "/" + std::to_string(number);
+    std::ofstream(path) << number;
+    if (::geteuid() == 0) {
+      EXPECT_EQ(::chown(path.c_str(), owner, owner), 0);
+    }
+    const uint64_t at = address + number * 0x1000;
+    map(resolver, path.c_str(), inode_of(path.c_str()), 1, at);
+    ASSERT_TRUE(resolve(resolver, false, at));
+  };
+  for (uint64_t i = 0; i < 4; ++i) map_file(i, 65534);
+  EXPECT_EQ(compiled, 1);
+  EXPECT_THAT(resolver.notes(), ElementsAre(HasSubstr("of 4 file(s)")));
+  if (::geteuid() == 0) {
+    map_file(4, 0);
+    EXPECT_EQ(compiled, 2);
+  }
+}
+
+TEST(SwtraceCompileBudget, AQuarterOfThePassingTimeIsAddedUpToTheWhole) {
+  using std::chrono::seconds;
+  CompileBudget budget(seconds(60));
+  auto now = CompileBudget::Clock::now();
+  const auto is_spent_after = [&](seconds time) { return budget.is_spent(now += time); };
+  EXPECT_FALSE(is_spent_after(seconds(1000)));
+  budget.use(seconds(61));
+  EXPECT_TRUE(is_spent_after(seconds(3)));
+  EXPECT_FALSE(is_spent_after(seconds(2)));
+  budget.use(seconds(15));
+  EXPECT_TRUE(is_spent_after(seconds(50)));
+  EXPECT_FALSE(is_spent_after(seconds(20)));
+}
+
 // More than there are descriptors for.
 TEST_F(SwtraceStackResolver, ThousandsOfMappedFilesNeedFewDescriptors) {
   constexpr uint64_t files = 1300, batch = 430;
