@@ -46,7 +46,8 @@ class MetricCalibration {
     }
     if (const Minimum* minimum = calibration_.environmental.find_similar(name_, index))
       report.environment = minimum->value;
-    report.trained = all >= settled_after;
+    report.possible = can_occur(report.sequence);
+    report.trained = report.possible && all >= settled_after;
     if (report.trained) trained_.add(index, report.observed);
     set_mode(report, observed);
     reports_.push_back(report);
@@ -117,6 +118,7 @@ std::vector<ErrorBound> error_bounds(const std::vector<SequenceReport>& sequence
   for (const auto& s : sequences) {
     const auto count = static_cast<double>(s.count);
     counts[s.metric] += count;
+    if (!s.possible) bounds[s.metric].impossible += s.count;
     if (s.trained)
       bounds[s.metric].spread += count * static_cast<double>(s.mode - std::min(s.mode, s.observed));
     else

@@ -126,7 +126,7 @@ int64_t EventReader::calibrated(size_t metric, uint32_t sequence, uint64_t diffe
   if (is_new) known->second = known_before(metric, sequence);
   auto& [own_minimum, count, environment, similar, is_final] = known->second;
   if (!is_final) own_minimum = std::min(own_minimum, difference);
-  if (calibration_.learns) ++count;
+  if (calibration_.learns && can_occur(sequence_at(sequence))) ++count;
   uint64_t minimum = own_minimum;
   if (count < settled_after) {
     if (!similar) return value;

@@ -144,6 +144,17 @@ class LogRt {
           100 * snapshot_.bounds[i].untrained_share);
       text_ += line;
     }
+    write_impossible();
+  }
+
+  // Of all metrics the same.
+  void write_impossible() {
+    size_t sequences = 0;
+    for (const auto& s : snapshot_.sequences) sequences += !s.possible && s.metric == 0;
+    if (sequences == 0) return;
+    text_ += " Impossible :: " + std::to_string(snapshot_.bounds[0].impossible) +
+             " calls or returns in " + std::to_string(sequences) +
+             " sequences that cannot occur, marked below: calls have ended without an event\n";
   }
 
   void write_loss(uint64_t count, const char* what) {
@@ -241,15 +252,16 @@ class LogRt {
         "SUBTRACTED\n";
     for (const auto& s : snapshot_.sequences) {
       char line[200];
-      std::snprintf(
-          line, sizeof line, "  %-20s %c %s %c %s %c %14llu %10llu %10llu%c %10llu %10llu%s\n",
-          snapshot_.metrics[s.metric].name.c_str(), letter_of(s.sequence.before),
-          word_of(s.sequence.first).data(), letter_of(s.sequence.running),
-          word_of(s.sequence.second).data(), letter_of(s.sequence.after),
-          static_cast<unsigned long long>(s.count), static_cast<unsigned long long>(s.observed),
-          static_cast<unsigned long long>(s.mode), s.mode_is_exact ? ' ' : '+',
-          static_cast<unsigned long long>(s.environment),
-          static_cast<unsigned long long>(s.adjustment), s.trained ? "" : " untrained");
+      std::snprintf(line, sizeof line, "  %-20s %s %14llu %10llu %10llu%c %10llu %10llu%s\n",
+                    snapshot_.metrics[s.metric].name.c_str(), name_of(s.sequence).c_str(),
+                    static_cast<unsigned long long>(s.count),
+                    static_cast<unsigned long long>(s.observed),
+                    static_cast<unsigned long long>(s.mode), s.mode_is_exact ? ' ' : '+',
+                    static_cast<unsigned long long>(s.environment),
+                    static_cast<unsigned long long>(s.adjustment),
+                    s.trained    ? ""
+                    : s.possible ? " untrained"
+                                 : " impossible");
       text_ += line;
     }
   }

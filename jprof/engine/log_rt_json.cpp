@@ -28,6 +28,8 @@ void write_sequence(JsonWriter& json, const SequenceReport& s, const Snapshot& s
   json.count("subtracted", s.adjustment);
   json.key("trained");
   json.boolean(s.trained);
+  json.key("possible");
+  json.boolean(s.possible);
   json.close('}');
 }
 
@@ -44,6 +46,7 @@ void write_metrics(JsonWriter& json, const Snapshot& snapshot) {
     json.number(snapshot.bounds[i].spread);
     json.key("untrained_share");
     json.number(snapshot.bounds[i].untrained_share);
+    json.count("impossible", snapshot.bounds[i].impossible);
     json.close('}');
   }
   json.close(']');

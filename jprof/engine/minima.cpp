@@ -66,9 +66,29 @@ bool parse_minimum(std::string_view line, Minima& minima) {
   if (!before || !first || !running || !second || !after || !value || !count ||
       !take_word(line).empty())
     return false;
-  minima.values[{metric, index_of({*before, *first, *running, *second, *after})}] = {*value,
-                                                                                     *count};
+  const Sequence sequence = {*before, *first, *running, *second, *after};
+  if (can_occur(sequence))
+    minima.values[{metric, index_of(sequence)}] = {*value, *count};
+  else
+    minima.impossible.insert(index_of(sequence));
   return true;
+}
+
+// Empty if there are none. Names some of them.
+std::string impossible_note(const std::string& path, const Minima& minima) {
+  constexpr size_t named_max = 8;
+  if (minima.impossible.empty()) return {};
+  const size_t count = minima.impossible.size();
+  std::string names;
+  size_t named = 0;
+  for (const size_t index : minima.impossible) {
+    if (named++ == named_max) break;
+    names += (names.empty() ? "" : ", ") + name_of(sequence_at(index));
+  }
+  if (count > named_max) names += ", ...";
+  return "'" + path +
+         "' has sequences that cannot occur, which are not used: " + std::to_string(count) + " (" +
+         names + ")";
 }
 
 }  // namespace
@@ -98,6 +118,13 @@ const Minimum* Minima::find_similar(const std::string& metric, size_t sequence) 
   return same_after ? same_after : same_events;
 }
 
+std::string name_of(const Sequence& s) {
+  std::string name;
+  for (const auto& [type, transition] : {std::pair{s.before, s.first}, {s.running, s.second}})
+    name += letter_of(type) + (' ' + std::string(word_of(transition))) + ' ';
+  return name + letter_of(s.after);
+}
+
 std::string_view word_of(Transition transition) {
   return transition_words[static_cast<size_t>(transition)];
 }
@@ -122,10 +149,8 @@ std::string minima_text(const Minima& minima) {
   std::string text = std::string(format_line) + "\n";
   if (!minima.key.empty()) text += "key " + minima.key + "\n";
   for (const auto& [place, minimum] : minima.values) {
-    const Sequence s = sequence_at(place.second);
-    text += place.first + ' ' + letter_of(s.before) + ' ' + std::string(word_of(s.first)) + ' ' +
-            letter_of(s.running) + ' ' + std::string(word_of(s.second)) + ' ' + letter_of(s.after) +
-            ' ' + std::to_string(minimum.value) + ' ' + std::to_string(minimum.count) + '\n';
+    text += place.first + ' ' + name_of(sequence_at(place.second)) + ' ' +
+            std::to_string(minimum.value) + ' ' + std::to_string(minimum.count) + '\n';
   }
   return text;
 }
@@ -147,7 +172,10 @@ pi::Result<Minima> read_minima(const std::string& path) {
 pi::Result<LoadedMinima> load_minima(const std::string& path, const std::string& key) {
   auto minima = read_minima(path);
   if (!minima) return minima.error();
-  if (minima->key.empty() || minima->key == key) return LoadedMinima{std::move(*minima), {}};
+  if (minima->key.empty() || minima->key == key) {
+    std::string note = impossible_note(path, *minima);
+    return LoadedMinima{std::move(*minima), std::move(note)};
+  }
   return LoadedMinima{{},
                       "'" + path + "' is not used: its minima are of '" +
                           pi::printable(minima->key) + "', and this is '" + key + "'"};

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,7 @@ struct Minimum {
 struct Minima {
   std::string key;
   std::map<std::pair<std::string, size_t>, Minimum> values;
+  std::set<size_t> impossible = {};  // sequences that cannot occur; values has none of them
 
   // Null if there is none.
   const Minimum* find(const std::string& metric, size_t sequence) const;
@@ -47,6 +49,9 @@ struct Minima {
   // little on them. Null if there is none.
   const Minimum* find_similar(const std::string& metric, size_t sequence) const;
 };
+
+// As in the file: "J En j Ex J".
+std::string name_of(const Sequence& sequence);
 
 // "En", "Ex", "XX".
 std::string_view word_of(Transition transition);
@@ -58,10 +63,10 @@ std::string minima_text(const Minima& minima);
 // Reads a file. The error's code is an error number.
 pi::Result<Minima> read_minima(const std::string& path);
 
-// The same; minima of another key are left out.
+// The same; minima of another key are left out, as those of sequences that cannot occur.
 struct LoadedMinima {
   Minima minima;
-  std::string note;  // why they are left out
+  std::string note;  // what is left out, and why
 };
 pi::Result<LoadedMinima> load_minima(const std::string& path, const std::string& key);
 

@@ -258,7 +258,7 @@ Minima observed_minima(const Snapshot& snapshot, const Minima& stored, bool lear
   for (const auto& s : snapshot.sequences) {
     const std::string& metric = snapshot.metrics[s.metric].name;
     const size_t index = index_of(s.sequence);
-    if (!learns && !stored.find(metric, index)) continue;
+    if (!s.possible || (!learns && !stored.find(metric, index))) continue;
     Minimum& minimum =
         minima.values.try_emplace({metric, index}, Minimum{s.observed, 0}).first->second;
     minimum.value = std::min(minimum.value, s.observed);

@@ -82,14 +82,17 @@ struct SequenceReport {
   bool mode_is_exact = true;  // false: mode is the beginning of a range of differences
   uint64_t environment = 1;
   uint64_t adjustment = 0;  // subtracted from each difference
-  bool trained = false;     // observed at least settled_after times, see Calibration::learns; else
-                            // the minimum of a similar sequence is used, or nothing is subtracted
+  bool possible = true;     // can_occur()
+  bool trained = false;     // possible, and observed at least settled_after times, see
+                            // Calibration::learns; else the minimum of a similar sequence is used,
+                            // or nothing is subtracted
 };
 
 // The calibration's uncertainty for one metric.
 struct ErrorBound {
   double spread = 0;           // mean of mode - minimum over all differences, in the metric's unit
-  double untrained_share = 0;  // of all differences: in sequences with too few observations
+  double untrained_share = 0;  // of all differences: in sequences that are not trained
+  uint64_t impossible = 0;     // differences in sequences that cannot occur
 };
 
 // How the trees of samples were made, which have no calls: a node's values are those of the samples
@@ -139,7 +142,8 @@ Snapshot take_snapshot(const Calibration& calibration);
 Minima train_beside(ThreadTree*& mine, void (*work)(), const Minima& stored);
 
 // The minima of the snapshot's recording, with the stored ones: to be stored. Without learning
-// (Calibration::learns) only those of the stored sequences.
+// (Calibration::learns) only those of the stored sequences. Never those of sequences that cannot
+// occur.
 Minima observed_minima(const Snapshot& snapshot, const Minima& stored, bool learns = true);
 
 }  // namespace pi::callflow

@@ -81,6 +81,34 @@ constexpr Sequence sequence_at(size_t index) {
   return s;
 }
 
+constexpr bool is_c(Type type) {
+  return type == Type::c_function || type == Type::patched_function;
+}
+
+// Whether a program can produce the sequence if each call that ends has an event. Sequences that
+// cannot occur show that calls ended without one, by longjmp() or a stack overflow, and so what was
+// measured is not only a probe's cost. What decides:
+//   The JVM's compilers have no events.
+//   C functions end by no exception that the hooks see; the profiler's own work, whose type is
+//     other, calls nothing and ends by none. All else of this type was entered before the recording
+//     started, and so were its callers.
+//   A method that was called returns to its caller, whose type is still the same: a method's type
+//     changes only when it ends. A patched function may end with a jump to another one, which then
+//     returns to the caller's caller.
+constexpr bool can_occur(const Sequence& s) {
+  if (s.before == Type::compiling || s.running == Type::compiling || s.after == Type::compiling)
+    return false;
+  const bool is_called = s.first == Transition::entry;
+  const bool returns = s.second != Transition::entry;
+  if (s.first == Transition::exit_by_exception && (is_c(s.before) || s.before == Type::other))
+    return false;
+  if (s.second == Transition::exit_by_exception && is_c(s.running)) return false;
+  if (!is_called) return s.running != Type::other || !returns || s.after == Type::other;
+  if (s.running == Type::other && s.second != Transition::exit) return false;
+  const bool may_jump = s.before == Type::patched_function && s.running == Type::patched_function;
+  return !returns || s.before == s.after || may_jump;
+}
+
 }  // namespace pi::callflow
 
 #endif  // PI_CALLFLOW_TYPES_H

@@ -210,6 +210,7 @@ has() {
     awk '{ calls[$2] += $1 } END { for (name in calls) print calls[name], name }' | sort >tree
   [ "$(wc -l <tree)" -gt 1000 ]
   sort events | diff tree -
+  jq -e '([.sequences[].possible] | all) and [.metrics[].impossible] == [0]' log-rt.1.json
   # The agent's own work is in no event, and in no other event's time: the sums are those of log-rt.
   [ "$(grep -c ' [<>] ' log-gen.1)" -eq "$(head -1 json)" ]
   awk '/^ Units ::/ { events = 1 } events && NF == 4 && $2 ~ /[<>]/ { all += $1 } END { printf "%.0f\n", all }' log-gen.1 >of_events
@@ -236,6 +237,10 @@ has() {
     grep -qE "^1 java/lang/StringBuffer[.]$(sed 's/[()]/[&]/g' <<<"$method") 1000 [0-9]+$" counted
   done
   for method in Iterations.myA Iterations.myC; do grep -qE " J:$method[(][)]V$" log-rt.1; done
+  # Each type of the sequences is one that a JVM can produce there.
+  grep -q ' J En J Ex J ' log-rt.1
+  grep -qi impossible log-rt.1 && return 1
+  true
 }
 
 @test "a program's own classes with the names of ASM's stay its own" {

@@ -13,7 +13,7 @@ namespace pi::callflow {
 namespace {
 
 constexpr Sequence leaf = {Type::jitted, Transition::entry, Type::native_static,
-                           Transition::exit_by_exception, Type::c_function};
+                           Transition::exit_by_exception, Type::jitted};
 
 TEST(Minima, EverySequenceHasANumberOfItsOwn) {
   for (size_t i = 0; i < sequence_count; ++i) ASSERT_EQ(index_of(sequence_at(i)), i);
@@ -23,9 +23,9 @@ TEST(Minima, AFileContainsWhatWasWritten) {
   Minima minima;
   minima.key = "OpenJDK 17 -Xbatch";
   minima.values[{"PTT_INSTS", index_of(leaf)}] = {59, 1000};
-  minima.values[{"RAW_CYCLES", 0}] = {0, 0};
+  minima.values[{"RAW_CYCLES", 0}] = {0, 0};  // I En I En I
   const std::string text = minima_text(minima);
-  EXPECT_NE(text.find("PTT_INSTS J En n XX F 59 1000\n"), std::string::npos);
+  EXPECT_NE(text.find("PTT_INSTS J En n XX J 59 1000\n"), std::string::npos);
   const auto read = parse_minima(text);
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->key, minima.key);
@@ -40,7 +40,7 @@ TEST(Minima, AFileContainsWhatWasWritten) {
 TEST(Minima, ThoseOfSimilarSequencesAreFound) {
   const auto read = parse_minima(
       "# pitrace call-flow minima 1\n"
-      "A J En j Ex J 7 0\nA j En j Ex J 6 0\nA j En j Ex j 5 0\nA j Ex j En j 2 0\n");
+      "A J Ex j Ex J 7 0\nA j Ex j Ex J 6 0\nA j Ex j Ex j 5 0\nA j Ex j En j 2 0\n");
   ASSERT_TRUE(read);
   const auto value_of = [&](const std::string& metric, const Sequence& sequence) {
     const Minimum* minimum = read->find_similar(metric, index_of(sequence));
@@ -51,13 +51,13 @@ TEST(Minima, ThoseOfSimilarSequencesAreFound) {
   constexpr auto j = Type::jitted_static;
   constexpr auto instance = Type::jitted;
   constexpr auto interpreted = Type::interpreted;
-  EXPECT_EQ(value_of("A", {instance, entry, j, exit, instance}), 7);
-  EXPECT_EQ(value_of("A", {interpreted, entry, j, exit, instance}), 6);
-  EXPECT_EQ(value_of("A", {interpreted, entry, j, exit, interpreted}), 5);
+  EXPECT_EQ(value_of("A", {instance, exit, j, exit, instance}), 7);
+  EXPECT_EQ(value_of("A", {interpreted, exit, j, exit, instance}), 6);
+  EXPECT_EQ(value_of("A", {interpreted, exit, j, exit, interpreted}), 5);
   EXPECT_EQ(value_of("A", {interpreted, exit, j, entry, interpreted}), 2);
   EXPECT_EQ(value_of("A", {j, entry, j, entry, j}), -1);
-  EXPECT_EQ(value_of("A", {j, entry, interpreted, exit, j}), -1);
-  EXPECT_EQ(value_of("B", {j, entry, j, exit, j}), -1);
+  EXPECT_EQ(value_of("A", {j, exit, interpreted, exit, j}), -1);
+  EXPECT_EQ(value_of("B", {j, exit, j, exit, j}), -1);
 }
 
 TEST(Minima, CommentsAndEmptyLinesAreSkipped) {
@@ -113,6 +113,19 @@ TEST_F(MinimaFiles, MinimaOfAnotherKeyAreLeftOutAndTheNoteHasBothKeys) {
   EXPECT_TRUE(loaded->minima.values.empty());
   EXPECT_NE(loaded->note.find("'a processor'"), std::string::npos) << loaded->note;
   EXPECT_NE(loaded->note.find(pi::printable(observed_.key)), std::string::npos) << loaded->note;
+}
+
+// A native method's caller was compiled, and is interpreted when it returns.
+TEST_F(MinimaFiles, SequencesThatCannotOccurAreLeftOutAndTheNoteNamesThem) {
+  const Sequence impossible = {Type::jitted, Transition::entry, Type::native, Transition::exit,
+                               Type::interpreted};
+  observed_.values[{"PTT_INSTS", index_of(impossible)}] = {7, 1000};
+  const auto loaded = load_minima(store(), "a processor");
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_EQ(loaded->minima.values.size(), 1u);
+  EXPECT_TRUE(loaded->note.ends_with(
+      "has sequences that cannot occur, which are not used: 1 (J En N Ex I)"))
+      << loaded->note;
 }
 
 TEST(Minima, TheProcessorHasTheNameThatLinuxShows) {
