@@ -342,6 +342,26 @@ test('why a thread was off the CPU in a bin, and who woke it then or next', () =
   assert.deepEqual([none.waits(0, 2), none.wakes(0, 2)], ['', '']);
 });
 
+test('user hooks of a CPU and of a thread, as marks and as texts', () => {
+  const given = data();
+  given.hooks = {
+    without_text: 5, left_out: 0, major: [0x55, 0x55, 0xfe], minor: [7, 7, 0xffffffff], text: [0, 8, 0], cpu: [0, 0, 1], thread: [1, 1, 0],
+    sums: [2, 1, 1], skip: [2, 3, 5, 7], amount: [1, 4, 1, 2],
+  };
+  const marks = new page.HookMarks(page.traceOf(given));
+  assert.deepEqual(plain(marks.bins(0, -1)), [2, 5]);
+  assert.deepEqual(plain(marks.bins(-1, 0)), [2, 5]);
+  assert.deepEqual(plain(marks.bins(1, -1)), [7]);
+  assert.deepEqual(plain(marks.bins(-1, 1)), []);
+  assert.deepEqual(plain(marks.bins(-1, -1)), []); // several CPUs
+  assert.equal(marks.texts(0, -1, 3, 6), 'hook 55 7 (4 times), hook 55 7 “</script><img src=x onerror=alert(1)>”');
+  assert.equal(marks.texts(-1, 0, 2, 3), 'hook 55 7');
+  assert.equal(marks.texts(1, -1, 0, 10), 'hook fe ffffffff (2 times)');
+  assert.equal(marks.texts(0, -1, 3, 5), '');
+  assert.equal(marks.lack(), 'The texts of 5 hooks are left out.');
+  assert.deepEqual(plain(new page.HookMarks(page.traceOf(data())).bins(0, -1)), []);
+});
+
 test('data of another version are refused', () => {
   assert.throws(() => page.traceOf({ ...data(), schema_version: 2 }), /another version/);
 });

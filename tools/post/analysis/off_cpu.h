@@ -144,6 +144,11 @@ class OffCpu final : public Subscriber {
   std::vector<FrameId> stack(uint32_t place) const;
   const PathTree& stack_paths() const { return stack_tree_; }
 
+  // The thread that runs on a CPU now: its number, idle or no_thread.
+  uint32_t running(uint32_t cpu) const {
+    return cpu < cpus_.size() ? cpus_[cpu].running : no_thread;
+  }
+
   const Frames& frames() const { return frames_; }
   const StackCounts& stacks() const { return stacks_; }
   uint64_t begin_time() const { return begin_; }

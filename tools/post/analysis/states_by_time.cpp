@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Computes how long each thread ran, could have run and was in an unknown state, each wait and
-// wake-ups, by time.
+// Computes how long each thread ran, could have run and was in an unknown state, each wait,
+// wake-ups and user hooks, by time.
 #include "states_by_time.h"
 
 #include <algorithm>
@@ -30,6 +30,20 @@ void StatesByTime::add(uint32_t thread, OffCpu::ThreadState state, uint32_t cpu,
   }
   by_thread.add_span(from, to, states * thread + running);
   by_cpu.add_span(from, to, cpu);
+}
+
+// Hooks are selected as the threads that wrote them.
+void StatesByTime::take_hook(const Arrival& arrival) {
+  const uint32_t cpu = arrival.stream.cpu();
+  const uint32_t thread = times_.running(cpu);
+  if (filter_) {
+    const bool selected = thread == OffCpu::no_thread ? filter_->takes_unknown_thread()
+                          : thread == OffCpu::idle
+                              ? filter_->takes_thread(idle_pid, idle_pid, arrival.time())
+                              : times_.thread(thread).selected;
+    if (!selected) return;
+  }
+  hooks.add(arrival.record(), cpu, thread, arrival.time());
 }
 
 }  // namespace post

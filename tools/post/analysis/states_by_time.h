@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Computes how long each thread ran, could have run and was in an unknown state, each wait and
-// wake-ups, by time.
+// Computes how long each thread ran, could have run and was in an unknown state, each wait,
+// wake-ups and user hooks, by time.
 #ifndef POST_STATES_BY_TIME_H
 #define POST_STATES_BY_TIME_H
 
 #include <cstdint>
 #include <vector>
 
+#include "hooks_by_time.h"
 #include "off_cpu.h"
 #include "time_sums.h"
 
@@ -17,15 +18,18 @@ class StatesByTime final : public Subscriber, private OffCpu::Intervals {
   // All three, and the filter, must outlive this. The options' intervals are this object.
   StatesByTime(Processes& processes, Symbolizer& symbolizer, StringTable& names,
                OffCpu::Options options)
-      : times_(processes, symbolizer, names, with_intervals(options)) {}
+      : filter_(options.filter), times_(processes, symbolizer, names, with_intervals(options)) {}
 
   void subscribe(Subscriptions& to) override { to.add_to_every_major(*this); }
   // Before the first dispatch no state is known: other records matter only where some are missing.
   bool take(const Arrival& arrival) override {
     const uint32_t major = arrival.record().major();
     dispatched_ = dispatched_ || major == PITRACE_MAJOR_DISPATCH;
-    if (!dispatched_ && major != PITRACE_MAJOR_MTE && arrival.stream.breaks() == 0) return true;
-    return times_.take(arrival);
+    const bool good =
+        (!dispatched_ && major != PITRACE_MAJOR_MTE && arrival.stream.breaks() == 0) ||
+        times_.take(arrival);
+    if (arrival.in_range && HooksByTime::is_hook(arrival.record())) take_hook(arrival);
+    return good;
   }
   void end_stream(const Stream& stream) override { times_.end_stream(stream); }
   void end_trace() override { times_.end_trace(); }
@@ -50,6 +54,10 @@ class StatesByTime final : public Subscriber, private OffCpu::Intervals {
   TimeSums by_waker{{.sums = 1 << 19}};
   const PathTree& wakers() const { return wakers_; }
 
+  // User hooks. Their thread is the one that ran on their CPU: its number, OffCpu::idle or
+  // no_thread.
+  HooksByTime hooks;
+
   // When the state of a thread was first and last known, nanoseconds. In between, it was blocked
   // when by_thread has nothing for it.
   struct Range {
@@ -59,6 +67,7 @@ class StatesByTime final : public Subscriber, private OffCpu::Intervals {
   Range known(uint32_t thread) const { return thread < known_.size() ? known_[thread] : Range{}; }
 
  private:
+  void take_hook(const Arrival& arrival);
   OffCpu::Options with_intervals(OffCpu::Options options) {
     options.intervals = this;
     return options;
@@ -69,6 +78,7 @@ class StatesByTime final : public Subscriber, private OffCpu::Intervals {
     by_waker.add(time, wakers_.child(wakers_.child(PathTree::root, thread), waker), 1);
   }
 
+  NameFilter* const filter_;
   OffCpu times_;
   bool dispatched_ = false;
   PathTree wakers_;

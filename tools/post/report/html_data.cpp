@@ -34,6 +34,10 @@ class HtmlData {
         texts_(summary),
         by_path_(ticks_.by_path),
         by_cpu_(ticks_.by_cpu) {
+    if (states_) {
+      hooks_ = &states_->hooks;
+      by_hook_ = hooks_->by_kind;
+    }
     if (states_ && states_->times().dispatches() == 0) states_ = nullptr;
     if (states_) {
       by_thread_ = states_->by_thread;
@@ -64,6 +68,7 @@ class HtmlData {
     write_schedule(out);
     write_waits(out);
     write_wakers(out);
+    write_hooks(out);
     write_code(out);
     write_base(out);
     out.member("names", pi::Json(texts_.all()));
@@ -73,8 +78,8 @@ class HtmlData {
  private:
   // Gives all sums the same bins.
   void unite_bins() {
-    const std::array<TimeSums*, 7> all = {&by_path_, &by_cpu_,          &by_thread_, &running_,
-                                          &by_wait_, &by_unknown_wait_, &by_waker_};
+    const std::array<TimeSums*, 8> all = {&by_path_, &by_cpu_,          &by_thread_, &running_,
+                                          &by_wait_, &by_unknown_wait_, &by_waker_,  &by_hook_};
     for (const TimeSums* sums : all)
       if (!sums->empty()) shift_ = std::max(shift_, sums->shift());
     // Together they can have more bins than each of them.
@@ -339,6 +344,24 @@ class HtmlData {
     out.close();
   }
 
+  void write_hooks(HtmlColumns& out) {
+    if (!hooks_) return out.member("hooks", nullptr);
+    using Kind = HooksByTime::Kind;
+    const std::vector<Kind>& kinds = hooks_->kinds();
+    out.open("hooks");
+    out.member("without_text", hooks_->without_text());
+    out.member("left_out", hooks_->left_out());
+    out.numbers("major", kinds, [](const Kind& kind) { return kind.major; });
+    out.numbers("minor", kinds, [](const Kind& kind) { return kind.minor; });
+    out.numbers("text", kinds, [&](const Kind& kind) { return texts_.add(printable(kind.text)); });
+    out.numbers("cpu", kinds, [](const Kind& kind) { return kind.cpu; });
+    out.numbers("thread", kinds, [&](const Kind& kind) {
+      return kind.thread < states_threads_.size() ? states_threads_[kind.thread] + 1 : 0;
+    });
+    write_sums(out, by_hook_.sums(), kinds.size(), first_, false);
+    out.close();
+  }
+
   const Summary& summary_;
   const PathsByTime& ticks_;
   const StatesByTime* states_;  // nullptr: the trace has no context switches, or parts are selected
@@ -350,6 +373,8 @@ class HtmlData {
   TimeSums by_wait_;
   TimeSums by_unknown_wait_;
   TimeSums by_waker_;
+  TimeSums by_hook_;
+  const HooksByTime* hooks_ = nullptr;  // where they can be selected
   HtmlPaths paths_;
   HtmlOwners owners_;
   std::unordered_map<uint32_t, uint32_t> by_place_;  // threads

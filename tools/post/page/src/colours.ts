@@ -13,6 +13,7 @@ export interface Colours {
   blocked: string;
   unknown: string;
   chosen: string;
+  mark: string;
   found: string;
   dark: boolean;
 }
@@ -27,6 +28,7 @@ const light: Colours = {
   blocked: '#c9d0d7',
   unknown: '#eceff2',
   chosen: '#2f6fae',
+  mark: '#8a3fb0',
   found: '#b8488f',
   dark: false,
 };
@@ -41,6 +43,7 @@ const dark: Colours = {
   blocked: '#444e59',
   unknown: '#262c33',
   chosen: '#69a5dc',
+  mark: '#cf95ec',
   found: '#e08ac2',
   dark: true,
 };

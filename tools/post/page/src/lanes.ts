@@ -7,6 +7,7 @@ import { threadText } from './trace';
 export interface Lane {
   name: string;
   thread: number; // -1: a CPU
+  cpu: number; // -1: a thread, or several CPUs
   ticks: Float64Array; // by bin
   running: Float32Array;
   runnable: Float32Array | null; // null: the trace has no context switches
@@ -45,7 +46,7 @@ export function cpuLanes(trace: Trace): Lane[] {
     let made = lanes.get(cpu);
     if (!made) {
       const ticks = new Float64Array(trace.bins);
-      made = { name: `CPU ${cpu}`, thread: -1, ticks, running: new Float32Array(trace.bins), runnable: null, unknown: null, known: null };
+      made = { name: `CPU ${cpu}`, thread: -1, cpu, ticks, running: new Float32Array(trace.bins), runnable: null, unknown: null, known: null };
       lanes.set(cpu, made);
     }
     return made;
@@ -68,7 +69,7 @@ const fewCpus = 8;
 export function orderLanes(cpus: Lane[], threads: Lane[]): Lane[] {
   if (cpus.length <= fewCpus) return [...cpus, ...threads];
   const bins = cpus[0]!.running.length;
-  const all: Lane = { ...cpus[0]!, name: `${cpus.length} CPUs`, ticks: new Float64Array(bins), running: new Float32Array(bins) };
+  const all: Lane = { ...cpus[0]!, name: `${cpus.length} CPUs`, cpu: -1, ticks: new Float64Array(bins), running: new Float32Array(bins) };
   for (const cpu of cpus)
     for (let bin = 0; bin < bins; ++bin) {
       all.ticks[bin]! += cpu.ticks[bin]!;
@@ -119,6 +120,7 @@ function makeLanes(trace: Trace, chosen: number[]): Lane[] {
     return {
       name: threadText(trace, thread),
       thread,
+      cpu: -1,
       ticks: new Float64Array(bins),
       running: new Float32Array(bins),
       runnable: empty(),

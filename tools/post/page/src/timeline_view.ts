@@ -4,12 +4,14 @@
 import { button, canvasFont, element, fitText, prepareCanvas } from './dom';
 import { colours, type Colours } from './colours';
 import { count, duration, percent, roundStep, seconds } from './format';
+import { HookMarks } from './hooks';
 import { cpuLanes, mean, orderLanes, threadLanes, type Lane } from './lanes';
 import type { State } from './state';
 import { WaitTexts } from './waits';
 
 const laneHeight = 18;
 const axisHeight = 22;
+const markHeight = 8;
 const mostThreads = 500;
 const shownLanes = 13; // without scrolling; on a narrow screen fewer
 const shownLanesNarrow = 7;
@@ -27,6 +29,7 @@ export class TimelineView {
   private readonly clear = button('All times', {}, () => this.select(0, this.state.trace.bins));
   private readonly cpus: Lane[];
   private readonly waits: WaitTexts;
+  private readonly marks: HookMarks;
   private lanes: Lane[] = [];
   private madeFor = '\0'; // the scope of the lanes
   private viewFrom = 0; // bins
@@ -41,6 +44,7 @@ export class TimelineView {
     this.viewTo = trace.bins;
     this.cpus = cpuLanes(trace);
     this.waits = new WaitTexts(trace);
+    this.marks = new HookMarks(trace);
     const head = element('div', { class: 'controls' }, element('h2', {}, 'Timeline'), this.selected, this.zoomIn, this.zoomOut, this.clear);
     this.scroller.append(this.canvas, this.space);
     this.box.append(head, this.scroller, this.detail, this.legend);
@@ -61,6 +65,7 @@ export class TimelineView {
       this.legend.append(entry('busy', 'running'), entry('runnable', 'waiting for a CPU'), entry('blocked', 'blocked'), entry('unknown', 'not known'));
     else
       this.legend.append(entry('busy', 'ticks'), ' The trace has no context switches (swtrace enable dispatch), so waiting is not shown.');
+    if (this.state.trace.hooks?.cpu.length) this.legend.append(entry('mark', 'user hooks'), this.marks.lack());
   }
 
   render(): void {
@@ -181,6 +186,19 @@ export class TimelineView {
       last = now;
     }
     flush(width - left);
+    this.drawMarks(context, hues, lane, top, width);
+  }
+
+  // User hooks, at most one mark for a pixel.
+  private drawMarks(context: CanvasRenderingContext2D, hues: Colours, lane: Lane, top: number, width: number): void {
+    context.fillStyle = hues.mark;
+    let last = -1;
+    for (const bin of this.marks.bins(lane.cpu, lane.thread)) {
+      const x = Math.round(this.xAt(bin + 0.5));
+      if (x === last || x < this.labelWidth() || x >= width) continue;
+      last = x;
+      context.fillRect(x - 1, top + 1, 2, markHeight);
+    }
   }
 
   private drawSelection(context: CanvasRenderingContext2D, hues: Colours, width: number, height: number): void {
@@ -263,7 +281,9 @@ export class TimelineView {
     parts.push(`${count(lane.ticks[bin]!)} ticks`);
     const waits = lane.thread < 0 ? '' : this.waits.waits(lane.thread, bin);
     const wakes = waits === '' ? '' : this.waits.wakes(lane.thread, bin);
-    const texts = [parts.join(', '), waits, wakes].filter((text) => text !== '');
+    // Marks are wider than a bin.
+    const hooks = this.marks.texts(lane.cpu, lane.thread, Math.floor(this.binAt(x - 2)), Math.ceil(this.binAt(x + 2)));
+    const texts = [parts.join(', '), waits, wakes, hooks].filter((text) => text !== '');
     this.detail.textContent = `${lane.name} at ${seconds(this.time(bin), trace.binNs)}, in ${duration(trace.binNs)}: ${texts.join(' · ')}`;
   }
 

@@ -64,6 +64,17 @@ export interface Wakers {
   waker: Int32Array; // 0: an interrupt, 1: the idle task, 2: a thread without a number, else 3 more than its number
   counts: Sums;
 }
+// User hooks by kind.
+export interface Hooks {
+  major: Float64Array;
+  minor: Float64Array;
+  text: Int32Array; // names; 0: none
+  cpu: Int32Array;
+  thread: Int32Array; // -1: not known, or none
+  counts: Sums;
+  withoutText: number; // hooks whose texts are not in the page
+  leftOut: number;
+}
 export type WaitKind = 'blocked' | 'runnable';
 
 // The call paths of the trace with which this one is compared.
@@ -117,6 +128,7 @@ export interface Trace {
   schedule: Schedule | null;
   waits: Waits | null;
   wakers: Wakers | null;
+  hooks: Hooks | null;
   code: Code | null;
   base: Base | null;
 }
@@ -240,6 +252,21 @@ function wakersOf(value: unknown): Wakers | null {
   return { thread: Int32Array.from(numbers(given, 'thread')), waker: Int32Array.from(numbers(given, 'waker')), counts: sumsOf(given) };
 }
 
+function hooksOf(value: unknown): Hooks | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const given = value as Fields;
+  return {
+    major: Float64Array.from(numbers(given, 'major')),
+    minor: Float64Array.from(numbers(given, 'minor')),
+    text: Int32Array.from(numbers(given, 'text')),
+    cpu: Int32Array.from(numbers(given, 'cpu')),
+    thread: Int32Array.from(numbers(given, 'thread'), (number) => number - 1),
+    counts: sumsOf(given),
+    withoutText: given['without_text'] as number,
+    leftOut: given['left_out'] as number,
+  };
+}
+
 function baseOf(value: unknown): Base | null {
   if (typeof value !== 'object' || value === null) return null;
   const paths = fields(value, 'paths');
@@ -304,6 +331,7 @@ export function traceOf(data: unknown): Trace {
     schedule: scheduleOf(given['schedule'], binNs),
     waits: waitsOf(given['waits']),
     wakers: wakersOf(given['wakers']),
+    hooks: hooksOf(given['hooks']),
     code: codeOf(given['code']),
     base: baseOf(given['base']),
   };
