@@ -11,11 +11,16 @@ setup_file() {
   cp "$SOURCE_DIR/tests/progs/calls.c" . && chmod a+r calls.c
   gcc -O1 -g -fno-omit-frame-pointer -I "$SOURCE_DIR/tests/progs" -o plain calls.c
   objcopy --redefine-sym alpha='</script><img src=x onerror=alert(1)>' plain calls
+  printf '%s\n' '#include <perfutil.h>' '#include <stdlib.h>' 'int main(int argc, char **argv) {' \
+    '  for (int i = 0; i < atoi(argv[argc - 1]); ++i) TraceHook(0x70, 7, 1, 1, i, 8u, "<script>");' '}' >hook.c
+  gcc -I "$SOURCE_DIR/libperfutil/include" -I "$SOURCE_DIR/include" -o hook hook.c -L "$BUILD_DIR/lib" -lperfutil -Wl,-rpath,"$BUILD_DIR/lib"
   swtrace init -s 8 --source perf >init.log 2>&1 || { echo "no perf events here" >no-perf && return; }
   swtrace enable tprof dispatch
+  swtrace enable 0x70
   swtrace stacks both
   swtrace on
   ./calls 1
+  ./hook 25
   swtrace off
   swtrace get run.nrm2
   swtrace free
@@ -57,7 +62,7 @@ data() {
   [ "$(jq '.schedule.thread | length' data.json)" -gt 1 ]
   [ "$(jq '.time.bins' data.json)" -le 2048 ]
   # The time of waits is that of the rows of threads in tprof.offcpu, which are rounded to microseconds.
-  read -r rows runnable blocked wakes < <(awk '/Process_Thread_Stack/ { exit }
+  read -r rows runnable blocked wakes < <(awk -v OFMT=%.3f '/Process_Thread_Stack/ { exit }
     $1 == "TID" { rows++; runnable += $3; blocked += $4; wakes += $8 } END { print rows, runnable, blocked, wakes }' tprof.offcpu)
   [ "$rows" -gt 2 ]
   jq -e --argjson rows "$rows" --argjson runnable "$runnable" --argjson blocked "$blocked" '
@@ -65,6 +70,14 @@ data() {
     (.waits.runnable | ms - $runnable | fabs) <= $rows * 0.0006 and (.waits.blocked | ms - $blocked | fabs) <= $rows * 0.0006
     and .waits.stacks and (.waits.blocked | ms) > 0' data.json
   [ "$(jq '.wakers.amount | add // 0' data.json)" -eq "$wakes" ]
+}
+
+@test "user hooks are in the page, with their text and the thread that wrote them" {
+  need_trace
+  post -r "$made/run.nrm2" --html
+  data tprof.html | jq -c '. as $d | .hooks | [(.amount | add), .left_out, (.major | unique), (.minor | unique),
+    (.text | unique | map($d.names[.])), (.thread | unique | map($d.names[$d.processes.name[$d.threads.process[. - 1]]]))]' >hooks
+  [ "$(cat hooks)" = '[25,0,[112],[7],["<script>"],["hook"]]' ]
 }
 
 @test "names that look like markup are data" {
@@ -136,7 +149,8 @@ data() {
 
 @test "--diff with --html makes a page on the second trace that has the call paths of the first" {
   need_trace
-  post --diff "$made/run.nrm2" "$made/run.nrm2" --html >diff.txt
+  # Other programs can have the same names in other directories, which a comparison unites.
+  post --diff "$made/run.nrm2" "$made/run.nrm2" --process calls --html >diff.txt
   data tprof.diff.html >data.json
   jq -e --arg trace "$made/run.nrm2" '.base.trace == $trace and .base.ticks == .tick_count and (.base.paths.ticks | add) == .tick_count' data.json
   # By function, both have the same ticks.
