@@ -70,6 +70,7 @@ void CallFlow::report(const std::string& text) const {
 Status CallFlow::start(JavaVM* vm, const Options& options) {
   vm_ = vm;
   options_ = options;
+  live_ = options.live_objects;
   if (!options.method_events && embedded_transformer().empty())
     return Error{no_events,
                  "this JProf was built without ASM, which the probes of CALLTREE need: install "
@@ -226,10 +227,8 @@ Status CallFlow::start_recording() {
   has_counts_ = static_cast<bool>(started);
   if (!started) return started;
   c_functions_.begin();
-  if (!options_.object_info) return started;
-  if (!enable(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC))
+  if (options_.object_info && !enable(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC))
     return Error{no_events, "this JVM does not report allocations"};
-  ObjectInfo::begin(jvmti_);
   return {};
 }
 
@@ -245,7 +244,7 @@ void CallFlow::end_recording() {
 
 void CallFlow::on_vm_init(JNIEnv* jni) noexcept {
   run([&] {
-    const std::lock_guard lock(control_);
+    std::unique_lock lock(control_);
     auto good = prepare(jni);
     if (good)
       server_.start(jvmti_, jni, options_,
@@ -255,6 +254,8 @@ void CallFlow::on_vm_init(JNIEnv* jni) noexcept {
       say(good.error().message + ". No call flow is recorded; the JVM continues");
     else if (options_.start)
       report("call flow is recorded; log: '" + logs_.next() + "'");
+    lock.unlock();
+    if (options_.object_info && callflow::is_recording()) ObjectInfo::begin(jvmti_);
   });
 }
 
@@ -305,7 +306,7 @@ void CallFlow::on_method_exit(jmethodID method, bool by_exception) noexcept {
 }
 
 void CallFlow::on_allocation(jobject object, jlong bytes) noexcept {
-  if (options_.live_objects) live_objects_.mark(jvmti_, object);
+  if (live_) live_objects_.mark(jvmti_, object);
   ObjectInfo::on_allocation(bytes);
 }
 

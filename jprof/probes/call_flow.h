@@ -70,6 +70,7 @@ class CallFlow {
   static size_t initial_frames(std::span<uint64_t> ids, pi::callflow::Type type);
   // The commands (call_flow_commands.cpp).
   Answer execute(JNIEnv* jni, const Command& command);
+  static bool writes_logs(Verb verb);
   Answer execute_locked(JNIEnv* jni, const Command& command);
   Answer stop(JNIEnv* jni);
   void forget_counts();
@@ -103,6 +104,7 @@ class CallFlow {
   MethodEvents method_events_;
   CFunctions c_functions_;
   std::atomic<bool> joins_ = false;  // C functions may be recorded, too
+  bool live_ = false;                // of the options; does not change
   LiveObjects live_objects_;
   InitialFrames initial_frames_;
   VirtualThreads virtual_threads_;

@@ -4,6 +4,7 @@
 
 #include "heap/heap_dump.h"
 #include "probes/call_flow.h"
+#include "probes/object_info.h"
 
 namespace pi::jprof {
 namespace {
@@ -14,9 +15,23 @@ constexpr const char* nothing_recorded = "nothing is recorded; START begins a re
 
 }  // namespace
 
+bool CallFlow::writes_logs(Verb verb) {
+  return verb == Verb::flush || verb == Verb::stop || verb == Verb::shutdown;
+}
+
+// Garbage is collected without the lock, for which the end of the JVM waits: see LiveObjects.
 Answer CallFlow::execute(JNIEnv* jni, const Command& command) {
-  const std::lock_guard lock(control_);
-  return ended_ ? failed("the JVM ends") : execute_locked(jni, command);
+  if (live_ && writes_logs(command.verb)) (void)jvmti_->ForceGarbageCollection();
+  Answer answer;
+  bool begins = false;
+  {
+    const std::lock_guard lock(control_);
+    if (ended_) return failed("the JVM ends");
+    answer = execute_locked(jni, command);
+    begins = options_.object_info && command.verb == Verb::start && answer.done;
+  }
+  if (begins) ObjectInfo::begin(jvmti_);
+  return answer;
 }
 
 Answer CallFlow::execute_locked(JNIEnv* jni, const Command& command) {
@@ -79,7 +94,7 @@ Answer CallFlow::stop(JNIEnv* jni) {
 
 void CallFlow::forget_counts() {
   callflow::reset();
-  if (options_.live_objects) live_objects_.forget(jvmti_);
+  if (live_) live_objects_.forget(jvmti_);
 }
 
 std::string CallFlow::info() const {

@@ -119,7 +119,7 @@ Status CallFlow::write_logs(JNIEnv* jni) {
   c_functions_.take_minima(calibration_.stored);
   auto snapshot = callflow::take_snapshot(calibration_);
   const auto saved = save_minima(snapshot);
-  if (options_.live_objects)
+  if (live_)
     if (const auto counted = live_objects_.count(jvmti_, snapshot, ended_); !counted) {
       logs_.discard();
       return counted;

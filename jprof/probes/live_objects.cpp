@@ -97,8 +97,7 @@ Status LiveObjects::count(jvmtiEnv* jvmti, callflow::Snapshot& snapshot, bool at
   const size_t column = snapshot.metrics.size();
   Counts counts = counts_for(snapshot);
   const bool counted = at_end ? for_each_referenced(jvmti, count_referenced, &counts)
-                              : jvmti->ForceGarbageCollection() == JVMTI_ERROR_NONE &&
-                                    for_each_tagged(jvmti, count_tagged, &counts);
+                              : for_each_tagged(jvmti, count_tagged, &counts);
   if (!counted) return Error{no_logs, "the JVM cannot list the objects that are in use"};
   snapshot.metrics.push_back({"LO", "objects that are in use", true});
   snapshot.metrics.push_back({"LB", "bytes that are in use", true});

@@ -23,9 +23,9 @@ class LiveObjects {
   void mark(jvmtiEnv* jvmti, jobject object) noexcept;
 
   // Adds two metrics, LO and LB, to a snapshot of the whole recording: the objects in use, each for
-  // the node in which it was allocated. Collects garbage; when the JVM ends, some collectors do not
-  // run any more, and a request would wait for ever: then the JVM follows all references instead,
-  // and this can be called only once.
+  // the node in which it was allocated. Garbage is to be collected before, without a lock: if the
+  // JVM just ends, some collectors do not run any more, and that request waits for ever. at_end:
+  // nothing was collected; the JVM follows all references instead, and this is called only once.
   static Status count(jvmtiEnv* jvmti, callflow::Snapshot& snapshot, bool at_end);
 
   // The JVM forgets all tags, which cost memory and time at each collection. Tags of earlier

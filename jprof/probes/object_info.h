@@ -25,7 +25,8 @@ class ObjectInfo {
   // The event. Not counted while the thread's events are ignored.
   static void on_allocation(jlong bytes);
 
-  // Threads notice the event when their buffer for new objects is full: ends these buffers.
+  // Threads notice the event when their buffer for new objects is full: ends these buffers, by
+  // collecting garbage. Without a lock: if the JVM just ends, this may wait for ever.
   static void begin(jvmtiEnv* jvmti);
 };
 

@@ -87,9 +87,8 @@ bool Occurrences::prepare(jvmtiEnv* jvmti) const {
   return jvmti->SetHeapSamplingInterval(static_cast<jint>(options_.every)) == JVMTI_ERROR_NONE;
 }
 
-void Occurrences::begin(jvmtiEnv* jvmti) {
+void Occurrences::begin(jvmtiEnv* jvmti) const {
   if (counts_all()) ObjectInfo::begin(jvmti);
-  occurrences_ = bytes_ = 0;
 }
 
 std::vector<callflow::Metric> Occurrences::metrics() const {

@@ -29,9 +29,10 @@ class Occurrences {
   // Before the JVM's first thread, each of which keeps a distance to its next sample: how often the
   // JVM is to report allocations. False if it cannot.
   bool prepare(jvmtiEnv* jvmti) const;
-  // When the event was enabled. Threads notice that when their buffer for new objects is full; if
-  // each allocation counts, these buffers are to end at once.
-  void begin(jvmtiEnv* jvmti);
+  // Before the event is enabled.
+  void reset() { occurrences_ = bytes_ = 0; }
+  // Afterwards: see ObjectInfo::begin(). Nothing, if not each allocation counts.
+  void begin(jvmtiEnv* jvmti) const;
 
   // The columns, and what each sample is, for the head of the log.
   std::vector<callflow::Metric> metrics() const;

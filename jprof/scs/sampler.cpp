@@ -137,6 +137,7 @@ void Sampler::prepare_methods(JNIEnv* jni) {
 
 Status Sampler::begin(JNIEnv* jni) {
   clear();
+  if (occurrences_) occurrences_->reset();
   const auto started = begin_stacks(jni);
   if (!started) {
     (void)enable_events(JVMTI_DISABLE);
@@ -148,7 +149,6 @@ Status Sampler::begin(JNIEnv* jni) {
   }
   changed_.notify_all();
   has_counts_ = true;
-  if (way_ == Way::events) occurrences_->begin(jvmti_);
   if (way_ == Way::async)
     for (const auto& [tid, name] : live_threads(vm_, jvmti_, jni))
       if (!is_agent_thread(name)) AsyncStacks::get().timers().add(tid);
@@ -265,7 +265,7 @@ void Sampler::count_until_end(JNIEnv* jni) {
 
 void Sampler::on_vm_init(JNIEnv* jni) noexcept {
   run([&] {
-    const std::lock_guard lock(control_);
+    std::unique_lock lock(control_);
     if (way_ == Way::safepoint && !options_.sampling.at_safepoints)
       say("this JVM has no AsyncGetCallTrace: threads are sampled at safepoints only");
     auto good = start_agent_thread(jvmti_, jni, samples_thread, run_thread, this);
@@ -277,6 +277,8 @@ void Sampler::on_vm_init(JNIEnv* jni) noexcept {
       say(good.error().message + ". No stacks are sampled; the JVM continues");
     else if (options_.start)
       report("stacks are sampled; log: '" + logs_.next() + "'");
+    lock.unlock();
+    if (occurrences_ && is_recording()) occurrences_->begin(jvmti_);
   });
 }
 

@@ -13,8 +13,15 @@ constexpr const char* nothing_sampled = "nothing is sampled; START begins";
 }  // namespace
 
 Answer Sampler::execute(JNIEnv* jni, const Command& command) {
-  const std::lock_guard lock(control_);
-  return ended_ ? failed("the JVM ends") : execute_locked(jni, command);
+  Answer answer;
+  {
+    const std::lock_guard lock(control_);
+    if (ended_) return failed("the JVM ends");
+    answer = execute_locked(jni, command);
+  }
+  // Without the lock, for which the end of the JVM waits.
+  if (occurrences_ && command.verb == Verb::start && answer.done) occurrences_->begin(jvmti_);
+  return answer;
 }
 
 Answer Sampler::execute_locked(JNIEnv* jni, const Command& command) {

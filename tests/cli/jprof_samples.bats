@@ -20,13 +20,19 @@ teardown() {
   [ -z "$pid" ] || kill -9 "$pid" 2>/dev/null || true
 }
 
-# shares LOG OUT POINTS: the samples below each method of the program (Sampled) are those of its own clock, within POINTS of a hundred.
+# shares LOG OUT RATE [POINTS]: the samples below each method of the program (Sampled) are those of its own clock, within five standard
+# deviations of the number of signals, and within POINTS of a hundred. A signal finds each method with a probability of its share, nearly
+# independently of the one before, because a slice of a method is not longer than a tick of the kernel; so a share p of n signals deviates by
+# sqrt(p * (1 - p) / n). There are at most RATE of them in a second, and not more than ticks, of which each takes the resolution of a coarse
+# clock. Five deviations are exceeded once in more than a million shares, and leave something for ticks that a busy machine loses.
 shares() {
   python3 - "$@" <<'END'
-import json, sys
+import json, math, sys, time
 log = json.load(open(sys.argv[1]))
 took = {name: int(ns) for name, ns in (line.split() for line in open(sys.argv[2]) if line[0] in "htfd")}
-points = float(sys.argv[3])
+monotonic_coarse = 6
+period = max(1 / float(sys.argv[3]), time.clock_getres(monotonic_coarse))
+most = float(sys.argv[4]) if len(sys.argv) > 4 else 100
 found = dict.fromkeys(took, 0)
 for thread in log["threads"]:
     inside = None
@@ -38,14 +44,20 @@ for thread in log["threads"]:
             inside = (name[8:].split("(")[0], node["level"])
         if inside:
             found[inside[0]] += node["base"][0]
-samples, time = sum(found.values()), sum(took.values())
+samples, taken = sum(found.values()), sum(took.values())
+signals = taken / 1e9 / period
 for name in took:
-    own, seen = 100 * took[name] / time, 100 * found[name] / samples
-    print(f"{name}: {seen:.2f} %, by its own clock {own:.2f} %")
-    assert abs(own - seen) < points, name
-print(samples, "samples,", time, "ns")
+    own, seen = took[name] / taken, found[name] / samples
+    limit = min(most, 500 * math.sqrt(own * (1 - own) / signals))
+    print(f"{name}: {100 * seen:.2f} %, by its own clock {100 * own:.2f} %, limit {limit:.2f} points")
+    assert abs(100 * own - 100 * seen) < limit, name
+print(samples, "samples,", taken, "ns")
 END
 }
+
+# Where inlined code of one method ends is known to the JVM only by the instruction: in one of twenty runs a third of one method's samples
+# were another's that is inlined beside it.
+exact=(-XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,Sampled.*')
 
 # value LOG KEY: the number of samples in the line ' KEY :: N'.
 value() {
@@ -53,12 +65,11 @@ value() {
 }
 
 @test "samples have the shares of the program's own clock, as many as its processor time; as text, JSON and folded stacks" {
-  java -Xcheck:jni -agentpath:"$agent=scs,start,scs_rate=1000,nopidx,json,folded" -cp "$classes" Sampled 1000 2 >out 2>err || { cat out err; return 1; }
+  java -Xcheck:jni "${exact[@]}" -agentpath:"$agent=scs,start,scs_rate=1000,nopidx,json,folded" -cp "$classes" Sampled 1000 2 >out 2>err || { cat out err; return 1; }
   [ ! -s err ]
   [ "$(wc -l <out)" -eq 4 ]
-  # Some hundred signals, fewer on a machine under load, whose samples count for more periods: about three points of deviation. The
-  # test of 10,000 is among the long ones.
-  shares log-rt.1.json out 20
+  # Some five hundred signals where the kernel has 250 ticks a second; the test of 10,000 is among the long ones.
+  shares log-rt.1.json out 1000
   # A sample for each millisecond, also where the kernel's clock is slower. The rest of the JVM's start is sampled, too.
   local samples ms
   samples=$(awk '$1 ~ /^[0-9]+$/ { n += $2 } END { print n }' log-rt.1)
@@ -279,6 +290,29 @@ counts_in_use() {
 }
 
 # bats test_tags=long
+@test "LIVEOBJECTS: a JVM ends whatever a command does, also if its collector ends before the garbage is collected" {
+  [ -s "$BUILD_DIR/jprof/java/transformer.pack" ] || skip "needs libasm-java"
+  local round commands
+  for round in {10..29}; do
+    rm -f log-* in out
+    mkfifo in
+    java -XX:+UseZGC -agentpath:"$agent=calltree,liveobjects,start,nopidx" -cp "$classes" InUse 1000 <in >out 2>err &
+    pid=$!
+    exec {input}>in
+    timeout 60 bash -c 'until grep -qs ^waits out; do sleep 0.05; done'
+    rtdriver --pid "$pid" -c flush -c flush -c flush -c flush -c flush -c flush >/dev/null 2>&1 &
+    commands=$!
+    sleep "0.$round"
+    kill "$pid"
+    timeout 60 bash -c 'while kill -0 "$0" 2>/dev/null; do sleep 0.05; done' "$pid"
+    exec {input}>&-
+    wait "$pid" || true
+    wait "$commands" || true
+    pid=
+  done
+}
+
+# bats test_tags=long
 @test "LIVEOBJECTS with each collector" {
   [ -s "$BUILD_DIR/jprof/java/transformer.pack" ] || skip "needs libasm-java"
   local collector
@@ -301,8 +335,8 @@ counts_in_use() {
 
 # bats test_tags=long
 @test "shares within two points of 10,000 samples" {
-  java -agentpath:"$agent=scs,start,scs_rate=200,nopidx,json" -cp "$classes" Sampled 25000 2 >out
-  shares log-rt.1.json out 2
+  java "${exact[@]}" -agentpath:"$agent=scs,start,scs_rate=200,nopidx,json" -cp "$classes" Sampled 25000 2 >out
+  shares log-rt.1.json out 200 2
   [ "$(jq '[.threads[].nodes[].base[0]] | add' log-rt.1.json)" -ge 10000 ]
 }
 
