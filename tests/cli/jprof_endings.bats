@@ -100,7 +100,7 @@ END
   [[ $output == "JProf: cannot write '"*"/log-rt.1.json': No space left on device; cannot write '"*"/log-rt.1.folded': No space"* ]]
   [[ $output == *$'\nstatus 3\nlog-rt.1\nlog-unrecorded.1' ]]
   # Events leave the last twentieth of the file system to others.
-  run small 40m calltree,calltrace,metrics=raw_cycles,start,nopidx 38m
+  run small 100m calltree,calltrace,metrics=raw_cycles,start,nopidx 96m
   echo "$output"
   [[ $output == $'status 3\nlog-gen.1\nlog-rt.1\nlog-unrecorded.1\n Lost :: '*""*" events that could not be written to the log of events"* ]]
 }
