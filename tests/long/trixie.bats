@@ -91,13 +91,13 @@ host_tests() {
 
 @test "JDK 25: names of methods and threads, attaching, and HotSpot's own probes" {
   in_root 25 java -version 2>&1 | grep -q '"25\.'
-  in_root 25 ctest --test-dir "$source/build" --output-on-failure --no-tests=error -R '^cli/(jprof|attach|jprof_calls|rtdriver)$'
+  in_root 25 ctest --test-dir "$source/build" --output-on-failure --no-tests=error -R '^cli/(jprof.*|attach|jperf|log_hd|rtdriver)$'
   host_tests 25 java java_agent java_truth
 }
 
-@test "JDK 21 and 25: calls of programs that are hard for probes" {
+@test "JDK 21 and 25: the long tests of calls, locks and samples" {
   local jdk
-  for jdk in 21 25; do in_root "$jdk" ctest --test-dir "$source/build" --output-on-failure --no-tests=error -R '^long/(jprof|cli-jprof_locks|cli-jprof_samples)$'; done
+  for jdk in 21 25; do in_root "$jdk" ctest --test-dir "$source/build" --output-on-failure --no-tests=error -R '^long/(jprof|cli-jprof_.*)$'; done
 }
 
 # profile JDK DIRECTORY JAVA-ARGUMENT...
