@@ -25,7 +25,7 @@ try {
   assert.ok(seen.beta.points > 8 && seen.beta.points < 30, seen.beta.detail); // 40 % to 22 %
   const widths = () => browser.evaluate("document.querySelector('.flame canvas').dataset.boxes");
   assert.ok((await widths()) > 5);
-  await browser.evaluate("{ const list = document.querySelector('.flames select'); list.value = 'no'; list.dispatchEvent(new Event('change')); }");
+  await browser.evaluate("{ const list = document.querySelector('.flames select:has(option[value=no])'); list.value = 'no'; list.dispatchEvent(new Event('change')); }");
   await browser.until("!document.querySelector('.flames .legend').checkVisibility()");
   assert.deepEqual(browser.messages, []);
 } finally {
