@@ -227,7 +227,7 @@ ticks_of() { awk -v pattern="$1" '$0 ~ pattern { some += $NF } { all += $NF } EN
   read -r marked all < <(lines_of starts | ticks_of '\\[(broken|cut)\\]')
   echo "$marked of $all"
   ((all >= 200 && marked * 100 < all))
-  read -r threads all < <(lines_of starts | ticks_of '^(clone3?;)?(start_thread|\\[libc[^;]*);thread;in_thread')
+  read -r threads all < <(lines_of starts | ticks_of '^((__)?clone3?;)?(start_thread|\\[libc[^;]*);thread;in_thread')
   read -r handlers all < <(lines_of starts | ticks_of ';main;thread;.*on_alarm;in_handler')
   echo "$threads in the thread, $handlers in the handler, of $all"
   ((threads * 5 > all && handlers > 0))
@@ -332,7 +332,7 @@ profile_whole() {
   read -r marked all < <(lines_of starts whole | ticks_of '\\[(broken|cut)\\]')
   echo "$marked of $all"
   ((all >= 200 && marked * 100 < all))
-  read -r threads all < <(lines_of starts whole | ticks_of '^(clone3?;)?(start_thread|\\[libc[^;]*);thread;in_thread')
+  read -r threads all < <(lines_of starts whole | ticks_of '^((__)?clone3?;)?(start_thread|\\[libc[^;]*);thread;in_thread')
   read -r handlers all < <(lines_of starts whole | ticks_of ';main;thread;.*on_alarm;in_handler')
   echo "$threads in the thread, $handlers in the handler, of $all"
   ((threads * 5 > all && handlers > 0))

@@ -35,17 +35,21 @@ function take_place(load,    page, i, other) {
 
 # Sets before, after and following (0: none): the load that owned the address at the time, the one that follows within
 # the slack, and the next one. The probe reports only a method's main part; tail_of is the method with the address
-# after its main part, where its handlers are; the place of an unloaded one may belong to another one's handlers.
+# after its main part, where its handlers are, and live_tail_of the last one before it that was certainly not unloaded: the
+# place of an unloaded one may belong to its handlers.
 function find_owners(address, time,    page, i, load) {
-  before = after = following = tail_of = 0
-  for (page = int(address / 4096); page >= int(address / 4096) - 1; page--)
+  before = after = following = tail_of = live_tail_of = 0
+  for (page = int(address / 4096); page >= int((address - tail_bytes) / 4096); page--)
     for (i = loads_of_page[page]; i > 0; i--) {
       load = by_page[page, i]
-      if (address < first[load] || address >= last[load] + 4096 || (load in gone && gone[load] <= time)) continue
+      if (address < first[load] || address >= last[load] + tail_bytes || (load in gone && gone[load] <= time)) continue
       if (when[load] > time) {
         if (address < last[load] && (!following || when[load] < when[following])) following = load
       } else if (address < last[load]) before = load
-      else if (!unloaded(load, time) && (!tail_of || last[load] > last[tail_of])) tail_of = load
+      else {
+        if (!tail_of || last[load] > last[tail_of]) tail_of = load
+        if ((!live_tail_of || last[load] > last[live_tail_of]) && !unloaded(load, time)) live_tail_of = load
+      }
     }
   if (following && when[following] - time < slack) after = following
 }
@@ -71,6 +75,7 @@ function complain(load) {
 
 BEGIN {
   slack = 50000000
+  tail_bytes = 16384
   begin = strtonum(begin)
   end = strtonum(end)
 }
@@ -131,7 +136,7 @@ file == 3 { next }
     else ++right
   } else if (after && symbol == name[after] || following && symbol == name[following] && before && unloaded(before, $1 + 0)) {
     ++undecided
-  } else if (tail_of && symbol == name[tail_of]) {
+  } else if (tail_of && symbol == name[tail_of] || live_tail_of && symbol == name[live_tail_of]) {
     ++behind
   } else if (before && is_undelivered(address, $1 + 0, before)) {
     ++undelivered
