@@ -12,9 +12,10 @@ setup() {
     path=$BUILD_DIR/lib/JPerf.jar:$BUILD_DIR/tests/java
 }
 
-# use WORD...: runs the test's application; -Xcheck:jni prints what native code does wrong.
+# use WORD...: runs the test's application; -Xcheck:jni prints what native code does wrong. Since Java 24 the JVM warns of native
+# libraries that it was not told of.
 use() {
-    java -Xcheck:jni -cp "$path" JPerfUse "$@" >printed 2>errors || { cat printed errors && false; }
+    java --enable-native-access=ALL-UNNAMED -Xcheck:jni -cp "$path" JPerfUse "$@" >printed 2>errors || { cat printed errors && false; }
     ! grep -E 'WARNING|FATAL|Exception' errors || { cat errors && false; }
 }
 

@@ -47,10 +47,11 @@ setup() {
   } >expected
 }
 
-# mixed LIBRARY ARGUMENT...: the program Mixed; the options of the agent are in options, those of the JVM in jvm.
+# mixed LIBRARY ARGUMENT...: the program Mixed; the options of the agent are in options, those of the JVM in jvm. Since Java 24 the JVM
+# warns of native libraries that it was not told of.
 jvm=(-Xint) options=''
 mixed() {
-  java "${jvm[@]}" -agentpath:"$agent=calltree,start,nopidx$options" -cp "$classes" Mixed "$classes/$1" "${@:2}" >out 2>err
+  java --enable-native-access=ALL-UNNAMED "${jvm[@]}" -agentpath:"$agent=calltree,start,nopidx$options" -cp "$classes" Mixed "$classes/$1" "${@:2}" >out 2>err
 }
 
 # below LOG: the methods of the program below Mixed.measured(), with their level there.
@@ -138,7 +139,7 @@ sums() {
 @test "rtdriver starts, stops and resets C with Java; exit() in C writes the log" {
   export PITRACE_JVMS=$BATS_TEST_TMPDIR/jvms PATH=$BUILD_DIR/bin:$PATH
   mkfifo in
-  java -Xint -agentpath:"$agent=calltree,nopidx" -cp "$classes" Mixed "$classes/libmixed_jni.so" phases <in >out 2>err &
+  java --enable-native-access=ALL-UNNAMED -Xint -agentpath:"$agent=calltree,nopidx" -cp "$classes" Mixed "$classes/libmixed_jni.so" phases <in >out 2>err &
   pid=$!
   exec {input}>in
   # work N: down(N) is done.
