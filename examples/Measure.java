@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a method costs its thread, summed over many calls, and a record of each call in a trace.
 //   javac -cp JPerf.jar Measure.java && java -cp JPerf.jar:. Measure
+// Since Java 24 the JVM warns of native libraries, unless java gets --enable-native-access=ALL-UNNAMED.
 import jperf.Hooks;
 import jperf.PerfException;
 import jperf.Ptt;

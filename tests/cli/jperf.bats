@@ -117,6 +117,6 @@ needs_no_module() {
 }
 
 @test "the example measures a method" {
-    run -0 java -cp "$path" Measure
+    run -0 java --enable-native-access=ALL-UNNAMED -cp "$path" Measure
     [[ $output =~ ^'100 calls gave 748.547 and took '[1-9][0-9]*' '(cycles|nanoseconds)' of this thread' ]]
 }
