@@ -75,7 +75,7 @@ function complain(load) {
 
 BEGIN {
   slack = 50000000
-  tail_bytes = 16384
+  tail_bytes = 4096
   begin = strtonum(begin)
   end = strtonum(end)
 }
