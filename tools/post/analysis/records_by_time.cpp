@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "hooks_by_time.h"
 #include "text/text.h"
 
 namespace post {
@@ -50,7 +51,14 @@ bool RecordsByTime::take(const Arrival& arrival) {
   if (record.major() == PITRACE_MAJOR_SYSTEM && record.minor() == PITRACE_SYSTEM_CLOCK &&
       record.int_count() >= 4 && epoch_ == 0)
     epoch_ = uint64_t{record.int_at(3)} * 1'000'000'000 - now_;
-  return !options_.threads || threads_.take(arrival);
+  if (!options_.threads) return true;
+  cpu_ = arrival.stream.cpu();
+  const bool taken = threads_.take(arrival);
+  if (options_.events && arrival.in_range && HooksByTime::is_hook(record))
+    if (const NamedThread thread = named(threads_.running(cpu_));
+        thread.exists() || options_.filter == nullptr)
+      output_.add(UserHook{now_, cpu_, thread, record});
+  return taken;
 }
 
 void RecordsByTime::add_tick(const Arrival& arrival) {
@@ -88,6 +96,31 @@ void RecordsByTime::add(uint32_t thread, OffCpu::ThreadState state, uint32_t cpu
     key.thread = names.thread;
   }
   put(key, running ? cpu : RecordSum::no_cpu, to, to - from);
+}
+
+// Without names where the process is not known.
+NamedThread RecordsByTime::named(uint32_t thread) {
+  if (thread == OffCpu::idle) return {.tid = 0};
+  if (thread >= OffCpu::first_special || !threads_.thread(thread).selected) return {};
+  const OffCpu::Thread& facts = threads_.thread(thread);
+  if (!facts.has_pid) return {.tid = facts.tid};
+  const ThreadNames names = names_of(processes_.at(facts.pid, now_), facts.tid);
+  return {facts.pid, facts.tid, names.process, names.thread};
+}
+
+void RecordsByTime::dispatch(uint32_t cpu, uint32_t thread, uint64_t time) {
+  if (!options_.events) return;
+  uint32_t& before = running_[cpu].thread;
+  ThreadSwitch event{.time = time, .cpu = cpu, .from = named(before), .to = named(thread)};
+  if (leaving_.thread == before && leaving_.time == time) event.reason = leaving_.reason;
+  before = thread;
+  output_.add(event);
+}
+
+void RecordsByTime::wake(uint32_t thread, uint32_t waker, uint64_t time) {
+  if (!options_.events) return;
+  const ThreadWake event{time, cpu_, named(thread), named(waker)};
+  if (event.thread.exists()) output_.add(event);
 }
 
 RecordsByTime::ThreadNames RecordsByTime::names_of(const Process& process, uint32_t tid) {

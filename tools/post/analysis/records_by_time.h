@@ -38,6 +38,40 @@ struct RecordSum {
   uint64_t amount = 0;    // of states: nanoseconds
 };
 
+// A thread, and its names at that time.
+struct NamedThread {
+  static constexpr uint32_t unknown = 0xffffffff;
+  uint32_t pid = 0;
+  uint32_t tid = unknown;  // 0: the idle task
+  NameId process = no_name;
+  NameId thread = no_name;
+  bool exists() const { return tid != 0 && tid != unknown; }
+};
+
+// A CPU changes from one thread to another. A thread that is not selected is shown as unknown.
+struct ThreadSwitch {
+  uint64_t time = 0;
+  uint32_t cpu = 0;
+  NamedThread from;
+  LeaveReason reason = RecordSum::no_reason;  // why it leaves
+  NamedThread to;
+};
+
+struct ThreadWake {
+  uint64_t time = 0;
+  uint32_t cpu = 0;  // whose record shows it
+  NamedThread thread;
+  NamedThread waker;  // unknown: an interrupt
+};
+
+// A record that a program wrote.
+struct UserHook {
+  uint64_t time = 0;
+  uint32_t cpu = 0;
+  NamedThread thread;
+  const pi::RecordView& record;
+};
+
 class RecordsByTime final : public Subscriber, private OffCpu::Intervals {
  public:
   class Output {
@@ -45,6 +79,10 @@ class RecordsByTime final : public Subscriber, private OffCpu::Intervals {
     virtual ~Output() = default;
     // Sums come in the order of their time.
     virtual void add(const RecordSum& sum, const RecordsByTime& from) = 0;
+    // Single events (Options::events), those of a CPU in the order of its records.
+    virtual void add(const ThreadSwitch& /*event*/) {}
+    virtual void add(const ThreadWake& /*event*/) {}
+    virtual void add(const UserHook& /*event*/) {}
   };
   struct Options {
     Resolver::Options frames = {};
@@ -52,6 +90,7 @@ class RecordsByTime final : public Subscriber, private OffCpu::Intervals {
     size_t cache_entries = 1 << 16;
     NameFilter* filter = nullptr;
     bool threads = true;  // their states, too
+    bool events = false;  // with the states also each switch, wake-up and user hook
     bool lines = false;   // ticks are divided by source line
     uint64_t bucket = 0;  // nanoseconds of a stretch; 0: single records
   };
@@ -128,6 +167,9 @@ class RecordsByTime final : public Subscriber, private OffCpu::Intervals {
   void leave(uint32_t thread, uint64_t time, LeaveReason reason) override {
     leaving_ = {thread, time, reason};
   }
+  void dispatch(uint32_t cpu, uint32_t thread, uint64_t time) override;
+  void wake(uint32_t thread, uint32_t waker, uint64_t time) override;
+  NamedThread named(uint32_t thread);
   void add_tick(const Arrival& arrival);
   ThreadNames names_of(const Process& process, uint32_t tid);
   uint32_t line_at(const Process& process, const pi::TprofTick& tick, uint64_t time);
@@ -156,6 +198,11 @@ class RecordsByTime final : public Subscriber, private OffCpu::Intervals {
     uint64_t time = 0;
     LeaveReason reason = RecordSum::no_reason;
   } leaving_;
+  struct Running {
+    uint32_t thread = OffCpu::no_thread;
+  };
+  PerCpu<Running> running_;
+  uint32_t cpu_ = 0;  // of the current record
   uint64_t epoch_ = 0;
 };
 

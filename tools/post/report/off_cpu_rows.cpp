@@ -136,11 +136,4 @@ std::vector<ThreadRow> make_thread_rows(const OffCpu& off_cpu, const StringTable
   return RowMaker(off_cpu, names, clip).make();
 }
 
-const char* reason_word(LeaveReason reason) {
-  constexpr const char* words[leave_reasons] = {
-      "yielded", "sleeping", "uninterruptible", "stopped", "dead",
-      "parked",  "idle",     "other",           "blocked", "preempted"};
-  return words[reason < leave_reasons ? reason : PITRACE_STATE_OTHER];
-}
-
 }  // namespace post

@@ -40,8 +40,6 @@ struct ThreadRow {
 std::vector<ThreadRow> make_thread_rows(const OffCpu& off_cpu, const StringTable& names,
                                         uint64_t clip);
 
-const char* reason_word(LeaveReason reason);  // "sleeping"
-
 }  // namespace post
 
 #endif  // POST_OFF_CPU_ROWS_H

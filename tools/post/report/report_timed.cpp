@@ -12,8 +12,13 @@ namespace {
 
 using MakeWriter = std::unique_ptr<TimedWriter> (*)(const TimedFacts& facts, Sink& sink);
 
-// states: also those of threads, from context switches.
-template <MakeWriter make, bool states>
+enum class Content {
+  ticks,
+  states,  // of threads, from context switches, too
+  events,  // also each switch, wake-up and user hook
+};
+
+template <MakeWriter make, Content content>
 class TimedExport final : public Subscriber, private RecordsByTime::Output {
  public:
   TimedExport(const ReportContext& context, Sink& sink)
@@ -22,11 +27,14 @@ class TimedExport final : public Subscriber, private RecordsByTime::Output {
                   .source = stack_source(context.file.info),
                   .cache_entries = context.cache_entries(1 << 16),
                   .filter = context.filter,
-                  .threads = states && context.options.report.selection.follows_threads()},
+                  .threads = content != Content::ticks &&
+                             context.options.report.selection.follows_threads(),
+                  .events = content == Content::events},
                  *this),
-        writer_(make({context.names, tick_event(context.file.info),
-                      begin_of(context.source, context.file), amount_per_tick(context.file.info)},
-                     sink)) {}
+        writer_(make(
+            {context.names, tick_event(context.file.info), begin_of(context.source, context.file),
+             amount_per_tick(context.file.info), context.options.directory},
+            sink)) {}
 
   void subscribe(Subscriptions& to) override { records_.subscribe(to, *this); }
   bool take(const Arrival& arrival) override { return records_.take(arrival); }
@@ -41,14 +49,19 @@ class TimedExport final : public Subscriber, private RecordsByTime::Output {
     writer_->add(record, from);
     empty_ = false;
   }
+  void add(const ThreadSwitch& event) override { writer_->add(event); }
+  void add(const ThreadWake& event) override { writer_->add(event); }
+  void add(const UserHook& event) override { writer_->add(event); }
 
   RecordsByTime records_;
   const std::unique_ptr<TimedWriter> writer_;
   bool empty_ = true;
 };
 
-using Chrome = TimedExport<make_chrome_writer, true>;
-using PerfScript = TimedExport<make_perf_script_writer, false>;
+using Chrome = TimedExport<make_chrome_writer, Content::states>;
+using PerfScript = TimedExport<make_perf_script_writer, Content::ticks>;
+using Firefox = TimedExport<make_firefox_writer, Content::events>;
+using Perfetto = TimedExport<make_perfetto_writer, Content::events>;
 
 }  // namespace
 
@@ -62,6 +75,32 @@ std::optional<Lack> lack_of_chrome(const Summary& summary) {
 
 bool end_chrome(const Summary& summary, Sink&) {
   summary.find<Chrome>()->end(summary);
+  return true;
+}
+
+std::unique_ptr<Subscriber> make_firefox(const ReportContext& context, Sink* sink) {
+  return std::make_unique<Firefox>(context, *sink);
+}
+
+std::optional<Lack> lack_of_firefox(const Summary& summary) {
+  return lack_of_records(summary.find<Firefox>()->empty());
+}
+
+bool end_firefox(const Summary& summary, Sink&) {
+  summary.find<Firefox>()->end(summary);
+  return true;
+}
+
+std::unique_ptr<Subscriber> make_perfetto(const ReportContext& context, Sink* sink) {
+  return std::make_unique<Perfetto>(context, *sink);
+}
+
+std::optional<Lack> lack_of_perfetto(const Summary& summary) {
+  return lack_of_records(summary.find<Perfetto>()->empty());
+}
+
+bool end_perfetto(const Summary& summary, Sink&) {
+  summary.find<Perfetto>()->end(summary);
   return true;
 }
 

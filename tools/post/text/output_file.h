@@ -28,6 +28,9 @@ class OutputFile final : public Sink {
 
   bool write(std::string_view text) override;
   bool rewrite(uint64_t offset, std::string_view text) override;
+  void fail(int error) override {
+    if (write_error_ == 0) write_error_ = error;
+  }
   // Whether all writes have succeeded.
   bool good() const { return write_error_ == 0; }
   pi::Status commit();

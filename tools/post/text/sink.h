@@ -16,6 +16,8 @@ class Sink {
   virtual bool write(std::string_view text) = 0;
   // Overwrites text from that byte on; used for a head that contains sums of the whole report.
   virtual bool rewrite(uint64_t /*offset*/, std::string_view /*text*/) { return false; }
+  // Text is missing: where it was kept meanwhile, this error number occurred.
+  virtual void fail(int /*error*/) {}
 };
 
 class StringSink final : public Sink {

@@ -30,6 +30,7 @@ class StringTable {
 
   // Stays valid as long as the table.
   const std::string& text(NameId id) const { return texts_[id]; }
+  size_t size() const { return texts_.size(); }
 
  private:
   std::deque<std::string> texts_;  // whose elements do not move

@@ -2,13 +2,13 @@
 // What pprof reads from the file of --export pprof, by the numbers of the fields of its
 // profile.proto.
 #include <gmock/gmock.h>
-#include <zlib.h>
 
 #include <map>
 #include <protozero/pbf_reader.hpp>
 #include <string>
 #include <vector>
 
+#include "gunzip.h"
 #include "post_run.h"
 #include "text_trace.h"
 
@@ -33,20 +33,6 @@ section trace 0
 30000000 tick user 0x20 0x20 0x3104 stack user 0x1128 0x1108
 40000000 tick user 0x20 0x20 0x9000
 )";
-
-std::string unpacked(const std::string& gzip) {
-  z_stream stream{};
-  EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
-  std::string text(1 << 20, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(gzip.data()));
-  stream.avail_in = static_cast<uInt>(gzip.size());
-  stream.next_out = reinterpret_cast<Bytef*>(text.data());
-  stream.avail_out = static_cast<uInt>(text.size());
-  EXPECT_EQ(inflate(&stream, Z_FINISH), Z_STREAM_END);
-  text.resize(stream.total_out);
-  inflateEnd(&stream);
-  return text;
-}
 
 struct Profile {
   std::vector<std::string> strings;
@@ -142,7 +128,7 @@ Profile exported(const char* text) {
   EXPECT_TRUE(trace) << trace.error().message;
   post::Options options;
   options.exports = {"pprof"};
-  return profile_from(unpacked(run_post(*trace, symbolizer, options).pprof));
+  return profile_from(gunzip(run_post(*trace, symbolizer, options).pprof));
 }
 
 TEST(ReportExport, EachStackIsASampleWithItsFunctionsAndModules) {
