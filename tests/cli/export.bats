@@ -84,3 +84,19 @@ setup() { cd "$BATS_FILE_TMPDIR" || return; }
     awk '$NF ~ /%$/ { next } NF >= 6 && $1 ~ /^[0-9]+$/ { print $6, $1 }' shown | sort >all
     join truth all | awk '$2 == $3' | wc -l | diff - <(wc -l <truth)
 }
+
+@test "the folder of --export ctf has the streams of this trace only, and a link in its place is refused" {
+    mkdir folder && cd folder
+    mkdir tprof.ctf
+    touch tprof.ctf/cpu_4000 tprof.ctf/cpu_notes
+    post -r ../swtrace.nrm2 --export ctf
+    [ ! -e tprof.ctf/cpu_4000 ]
+    [ -e tprof.ctf/cpu_notes ]
+    grep -q '^/\* CTF 1.8 \*/$' tprof.ctf/metadata
+    cmp -n 4 <(printf '\301\037\374\301') "$(ls -S tprof.ctf/cpu_[0-9]* | head -n 1)"
+    rm -r tprof.ctf
+    mkdir elsewhere && ln -s elsewhere tprof.ctf
+    run -1 post -r ../swtrace.nrm2 --export ctf
+    [[ $output == *'cannot make the folder'*'tprof.ctf'* ]]
+    [ -z "$(ls elsewhere)" ]
+}

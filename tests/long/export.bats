@@ -196,3 +196,22 @@ own_times() {
         END { printf "%d\n", ran }' decoded >ran
     [ "$(cat ran)" -eq "$(jq '[.off_cpu.threads[].running_ns] | add' tprof.json)" ]
 }
+
+@test "babeltrace2 reads each tick and each context switch of --export ctf" {
+    command -v babeltrace2 >/dev/null || skip "needs babeltrace2 (scripts/install-deps long)"
+    post --export ctf --json --clip 0 -offcpu
+    babeltrace2 --clock-seconds --no-delta tprof.ctf >text
+    [ "$(grep -c ' tick: ' text)" -eq "$(jq .ticks tprof.json)" ]
+    # Each function of the program. babeltrace2 shows some characters of C strings escaped.
+    sed -nE 's/.* tick: .* module = "[^"]*\/exported", function = "(.*)", stack = .*/\1/p' text | sed "s/\\\\\\\\/\\\\/g; s/\\\\\(['\"]\)/\1/g" | grep -v '^\[' |
+        sort | uniq -c | awk '{ count = $1; sub(/^ *[0-9]+ /, ""); print $0, count }' | sort >own
+    truth | sed 's/;/\\x3b/g' | sort | diff - own
+    # A thread runs from the switch to it to the next one on that CPU.
+    sed -nE 's/^\[([0-9]+)\.([0-9]+)\].* sched_switch: \{ cpu_id = ([0-9]+) \}.* prev_tid = (-?[0-9]+),.* next_tid = (-?[0-9]+),.*/\1 \2 \3 \4 \5/p' text |
+        awk '{ if (!first) first = $1; time = ($1 - first) * 1000000000 + $2
+            if ($3 in now ? now[$3] != $4 : $4 != -1) exit 1
+            if ($4 > 0) ran += time - since[$3]
+            now[$3] = $5; since[$3] = time }
+        END { printf "%d\n", ran }' >ran
+    [ "$(cat ran)" -eq "$(jq '[.off_cpu.threads[].running_ns] | add' tprof.json)" ]
+}

@@ -76,6 +76,7 @@ prepare() {
     *:'swtrace it_install'*) recorder idle && swtrace it_remove ;;
     *:'ptt dump'* | *:'ptt term' | *:pttstats*) ptt_is_active || ptt init CYCLES page-faults ;;
     *:'post -arc'*) cp flow/swtrace.nrm2 swtrace.nrm2 ;;
+    *:'hdump --to-hprof='*) [[ -e heap.hprof ]] || made_heap_dumps && rm -f heap.hprof ;;
     *:hdump*) [[ -e heap.hprof ]] || made_heap_dumps ;;
     *:logrt*) [[ -e before.json ]] || made_call_flow ;;
     *:arcf*) mkdir -p run1 && cp flow/arc run1/arc && cp flow/arc arc ;;

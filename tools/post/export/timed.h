@@ -33,6 +33,7 @@ struct TimedFacts {
   uint64_t begin = 0;   // of the trace, nanoseconds of its clock
   uint64_t period = 0;  // nanoseconds, or events, that a tick represents; 0: not known
   std::string scratch;  // a directory for unnamed files
+  std::string host, kernel, machine;
 };
 
 // The first text of a hook, else its numbers.
@@ -49,6 +50,12 @@ std::unique_ptr<TimedWriter> make_perf_script_writer(const TimedFacts& facts, Si
 // Chrome's JSON ("Trace Event Format"): a track for each CPU with the threads that ran, and ticks
 // as instants of their threads, with stack frames. Times are microseconds since the trace's begin.
 std::unique_ptr<TimedWriter> make_chrome_writer(const TimedFacts& facts, Sink& sink);
+
+// The Common Trace Format, version 1.8 (diamon.org/ctf/v1.8.3): metadata, and beside it a stream
+// for each CPU. Context switches and wake-ups have the names and fields of LTTng's events of the
+// kernel, by which Trace Compass knows them; ticks and user hooks are events of their own. Uses an
+// unnamed file in the directory for scratch files.
+std::unique_ptr<TimedWriter> make_ctf_writer(const TimedFacts& facts, Sink& metadata);
 
 // The Firefox Profiler's processed format, version 60 (src/types/profile.ts of
 // github.com/firefox-devtools/profiler), compressed: ticks as samples of their threads, states of

@@ -80,7 +80,8 @@ cli::OptionTable option_table() {
       "also write the ticks by call stack for another viewer. FORMAT is callgrind "
       "(tprof.callgrind, for KCachegrind), pprof (tprof.pb.gz), speedscope "
       "(tprof.speedscope.json), perfetto (tprof.perfetto-trace, a timeline), firefox "
-      "(tprof.firefox.json.gz, for the Firefox Profiler), chrome "
+      "(tprof.firefox.json.gz, for the Firefox Profiler), ctf "
+      "(tprof.ctf, a folder for babeltrace2 and Trace Compass), chrome "
       "(tprof.trace.json, a timeline), perf-script "
       "(tprof.linux-perf.txt, each tick as perf script prints it) or parquet (tprof.parquet and "
       "tprof.stacks.parquet, tables for DuckDB, Spark and others)")(

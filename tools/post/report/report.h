@@ -69,6 +69,8 @@ struct Report {
   MakeSubscriber make = nullptr;
   // The subscriber writes the file while the trace is read. Otherwise the file is created later.
   bool streamed = false;
+  // The file is in a folder of its own below the output directory, which is made.
+  bool in_folder = false;
   // Not written when the trace has no ticks.
   bool of_ticks = false;
   // If a requested report lacks data, post fails.

@@ -33,7 +33,8 @@ class TimedExport final : public Subscriber, private RecordsByTime::Output {
                  *this),
         writer_(make(
             {context.names, tick_event(context.file.info), begin_of(context.source, context.file),
-             amount_per_tick(context.file.info), context.options.directory},
+             amount_per_tick(context.file.info), context.options.directory, context.file.info.host,
+             context.file.info.kernel, context.file.info.machine},
             sink)) {}
 
   void subscribe(Subscriptions& to) override { records_.subscribe(to, *this); }
@@ -60,6 +61,7 @@ class TimedExport final : public Subscriber, private RecordsByTime::Output {
 
 using Chrome = TimedExport<make_chrome_writer, Content::states>;
 using PerfScript = TimedExport<make_perf_script_writer, Content::ticks>;
+using Ctf = TimedExport<make_ctf_writer, Content::events>;
 using Firefox = TimedExport<make_firefox_writer, Content::events>;
 using Perfetto = TimedExport<make_perfetto_writer, Content::events>;
 
@@ -75,6 +77,19 @@ std::optional<Lack> lack_of_chrome(const Summary& summary) {
 
 bool end_chrome(const Summary& summary, Sink&) {
   summary.find<Chrome>()->end(summary);
+  return true;
+}
+
+std::unique_ptr<Subscriber> make_ctf(const ReportContext& context, Sink* sink) {
+  return std::make_unique<Ctf>(context, *sink);
+}
+
+std::optional<Lack> lack_of_ctf(const Summary& summary) {
+  return lack_of_records(summary.find<Ctf>()->empty());
+}
+
+bool end_ctf(const Summary& summary, Sink&) {
+  summary.find<Ctf>()->end(summary);
   return true;
 }
 

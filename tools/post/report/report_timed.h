@@ -13,6 +13,10 @@ std::unique_ptr<Subscriber> make_chrome(const ReportContext& context, Sink* sink
 std::optional<Lack> lack_of_chrome(const Summary& summary);
 bool end_chrome(const Summary& summary, Sink& sink);
 
+std::unique_ptr<Subscriber> make_ctf(const ReportContext& context, Sink* sink);
+std::optional<Lack> lack_of_ctf(const Summary& summary);
+bool end_ctf(const Summary& summary, Sink& sink);
+
 std::unique_ptr<Subscriber> make_firefox(const ReportContext& context, Sink* sink);
 std::optional<Lack> lack_of_firefox(const Summary& summary);
 bool end_firefox(const Summary& summary, Sink& sink);

@@ -8,11 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 namespace post {
@@ -67,11 +69,23 @@ pi::Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& pa
     return pi::Error{file.error().code,
                      fmt::format("cannot write {}: {}. Choose another directory with -o.", path,
                                  file.error().message)};
-  return std::unique_ptr<OutputFile>(new OutputFile(path, std::move(*file)));
+  return std::unique_ptr<OutputFile>(new OutputFile(path, mode, std::move(*file)));
 }
 
-OutputFile::OutputFile(std::string path, pi::NewFile file)
-    : path_(std::move(path)), file_(std::move(file)) {
+pi::Status make_folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path();
+  struct stat found {};
+  int reason = ::mkdir(folder.c_str(), 0777) == 0 ? 0 : errno;
+  if (reason == EEXIST && ::lstat(folder.c_str(), &found) == 0)
+    reason = !S_ISDIR(found.st_mode) ? ENOTDIR : found.st_uid != ::geteuid() ? EPERM : 0;
+  if (reason == 0) return {};
+  return pi::Error{reason,
+                   fmt::format("cannot make the folder {}: {}. Choose another directory with -o.",
+                               folder, std::strerror(reason))};
+}
+
+OutputFile::OutputFile(std::string path, mode_t mode, pi::NewFile file)
+    : path_(std::move(path)), mode_(mode), file_(std::move(file)) {
   remember(file_.temporary().c_str());
 }
 
@@ -87,6 +101,28 @@ bool OutputFile::write(std::string_view text) {
 bool OutputFile::rewrite(uint64_t offset, std::string_view text) {
   if (write_error_ == 0) write_error_ = pi::write_all_at(file_.fd(), offset, pi::text_bytes(text));
   return write_error_ == 0;
+}
+
+void OutputFile::write_beside(const std::string& name, const std::function<void(Sink&)>& content) {
+  const auto directory = std::filesystem::path(path_).parent_path();
+  auto other = create(directory / name, mode_);
+  if (!other) return fail(other.error().code);
+  content(**other);
+  if (const pi::Status status = (*other)->commit(); !status) fail(status.error().code);
+}
+
+void OutputFile::remove_beside(const std::string& beginning,
+                               const std::vector<std::string>& except) {
+  std::error_code error;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(path_).parent_path(), error)) {
+    const std::string name = entry.path().filename();
+    if (!name.starts_with(beginning) || std::ranges::find(except, name) != except.end()) continue;
+    const std::string_view number = std::string_view(name).substr(beginning.size());
+    if (number.empty() || number.find_first_not_of("0123456789") != number.npos) continue;
+    if (::unlink(entry.path().c_str()) != 0) fail(errno);
+  }
+  if (error) fail(error.value());
 }
 
 pi::Status OutputFile::commit() {

@@ -31,17 +31,24 @@ class OutputFile final : public Sink {
   void fail(int error) override {
     if (write_error_ == 0) write_error_ = error;
   }
+  void write_beside(const std::string& name, const std::function<void(Sink&)>& content) override;
+  void remove_beside(const std::string& beginning, const std::vector<std::string>& except) override;
   // Whether all writes have succeeded.
   bool good() const { return write_error_ == 0; }
   pi::Status commit();
 
  private:
-  OutputFile(std::string path, pi::NewFile file);
+  OutputFile(std::string path, mode_t mode, pi::NewFile file);
 
-  std::string path_;
+  const std::string path_;
+  const mode_t mode_;
   pi::NewFile file_;
   int write_error_ = 0;
 };
+
+// Makes the file's directory if it is missing. A link in its place, or another user's directory, is
+// an error.
+pi::Status make_folder_of(const std::string& path);
 
 // Ends the program on SIGINT, SIGTERM and SIGHUP as usual, but removes an unfinished file first; so
 // does std::quick_exit().

@@ -4,8 +4,11 @@
 #define POST_SINK_H
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace post {
 
@@ -18,6 +21,12 @@ class Sink {
   virtual bool rewrite(uint64_t /*offset*/, std::string_view /*text*/) { return false; }
   // Text is missing: where it was kept meanwhile, this error number occurred.
   virtual void fail(int /*error*/) {}
+  // Writes another file in the directory of this one.
+  virtual void write_beside(const std::string& /*name*/,
+                            const std::function<void(Sink&)>& /*content*/) {}
+  // Removes the files there whose names are the beginning and a number, except some.
+  virtual void remove_beside(const std::string& /*beginning*/,
+                             const std::vector<std::string>& /*except*/) {}
 };
 
 class StringSink final : public Sink {
@@ -30,7 +39,13 @@ class StringSink final : public Sink {
     text.replace(static_cast<size_t>(offset), other.size(), other);
     return true;
   }
+  void write_beside(const std::string& name, const std::function<void(Sink&)>& content) override {
+    StringSink sink;
+    content(sink);
+    beside[name] = std::move(sink.text);
+  }
   std::string text;
+  std::map<std::string, std::string> beside;  // other files, by name
 };
 
 }  // namespace post
