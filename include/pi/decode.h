@@ -139,10 +139,15 @@ class StackView {
   StackView(const RecordView& record, uint32_t index) : record_(&record), first_(index + 1) {
     if (index >= record.int_count()) return;
     const uint32_t word = record.int_at(index);
-    const uint32_t kernel = PITRACE_STACK_KERNEL_FRAMES(word);
     const uint32_t user = PITRACE_STACK_USER_FRAMES(word);
-    if (record.int_count() - index < pitrace_stack_ints(word, kernel, user)) return;
+    const uint32_t ints = pitrace_stack_ints(word, PITRACE_STACK_KERNEL_FRAMES(word), user);
+    const uint32_t left = record.int_count() - index;
+    if (left < ints) return;
+    UserPart part{word & PITRACE_STACK_USER_FLAGS, user, PITRACE_STACK_TABLE_FRAMES(word), 0};
+    if ((word & PITRACE_STACK_USER_LONG) != 0 && !read_long(index + ints, left - ints, part))
+      return;
     word_ = word;
+    user_ = part;
     exists_ = true;
   }
 
@@ -150,43 +155,66 @@ class StackView {
   // Of the STACK record with the further user frames; 0: there is none.
   uint32_t id() const {
     if ((word_ & PITRACE_STACK_USER_ID) == 0) return 0;
-    return record_->int_at(first_ + 2 * own_frames());
+    return record_->int_at(first_ + 2 * counted_frames());
   }
   // Adds the frames of that record, which must outlive this; null: it is missing.
   void join(const UserFrames* more) {
     if (id() == 0) return;
     more_ = more;
-    if (more == nullptr) word_ |= PITRACE_STACK_USER_BROKEN;
+    if (more == nullptr) user_.flags |= PITRACE_STACK_USER_BROKEN;
   }
 
-  // PITRACE_STACK_*
-  uint32_t flags() const { return (word_ | (more_ != nullptr ? more_->flags : 0)) & 0x00ff0000; }
-  uint32_t kernel_frames() const { return PITRACE_STACK_KERNEL_FRAMES(word_); }
-  uint32_t user_frames() const {
-    return PITRACE_STACK_USER_FRAMES(word_) + (more_ != nullptr ? more_->count : 0);
+  // PITRACE_STACK_*, without _USER_LONG.
+  uint32_t flags() const {
+    const uint32_t others =
+        PITRACE_STACK_KERNEL_BROKEN | PITRACE_STACK_KERNEL_CUT | PITRACE_STACK_USER_ID;
+    return (word_ & others) | user_.flags |
+           (more_ != nullptr ? more_->flags & PITRACE_STACK_USER_FLAGS : 0);
   }
+  uint32_t kernel_frames() const { return PITRACE_STACK_KERNEL_FRAMES(word_); }
+  uint32_t user_frames() const { return user_.frames + (more_ != nullptr ? more_->count : 0); }
   // Of these, the innermost ones, which unwind tables have found. Where the thread has entered the
   // kernel is no guess either.
   uint32_t table_frames() const {
-    if (more_ != nullptr) return PITRACE_STACK_USER_FRAMES(word_) + more_->table_frames;
-    if ((word_ & PITRACE_STACK_USER_TABLES) == 0) return 0;
-    return std::min<uint32_t>(PITRACE_STACK_TABLE_FRAMES(word_), user_frames());
+    if (more_ != nullptr) return user_.frames + more_->table_frames;
+    if ((user_.flags & PITRACE_STACK_USER_TABLES) == 0) return 0;
+    return std::min(user_.table_frames, user_.frames);
   }
   // The return address of that frame, which must be below kernel_frames() + user_frames().
   uint64_t frame(uint32_t index) const {
-    const uint32_t own = own_frames();
-    return index < own ? record_->long_at(first_ + 2 * index) : more_->frame(index - own);
+    const uint32_t counted = counted_frames(), own = kernel_frames() + user_.frames;
+    if (index < counted) return record_->long_at(first_ + 2 * index);
+    return index < own ? record_->long_at(user_.others + 2 * (index - counted))
+                       : more_->frame(index - own);
   }
 
  private:
-  uint32_t own_frames() const {
+  // Of the user's frames, those in the record itself.
+  struct UserPart {
+    uint32_t flags, frames, table_frames;
+    uint32_t others;  // where the frames are that the first int does not count
+  };
+
+  // The frames that the first int counts.
+  uint32_t counted_frames() const {
     return PITRACE_STACK_KERNEL_FRAMES(word_) + PITRACE_STACK_USER_FRAMES(word_);
+  }
+  // The rest of a user's part that is not all counted: at that index, where the record has so many
+  // ints left. False: it is longer than them.
+  bool read_long(uint32_t index, uint32_t left, UserPart& part) const {
+    if (left < PITRACE_STACK_LONG_INTS) return false;
+    const uint32_t counted = part.frames, frames = record_->int_at(index + 1);
+    if (frames < counted || frames - counted > (left - PITRACE_STACK_LONG_INTS) / 2) return false;
+    part = {record_->int_at(index) & PITRACE_STACK_USER_FLAGS, frames, record_->int_at(index + 2),
+            index + PITRACE_STACK_LONG_INTS};
+    return true;
   }
 
   const RecordView* record_ = nullptr;  // outlives this
   const UserFrames* more_ = nullptr;
   uint32_t first_ = 0;
   uint32_t word_ = 0;
+  UserPart user_{};
   bool exists_ = false;
 };
 

@@ -48,7 +48,9 @@ struct pitrace_record {
 #define PITRACE_TYPE_MASK	0x0003
 #define PITRACE_LENGTH_MASK	0xfffc
 
-#define PITRACE_MAX_RECORD	4000 /* bytes a writer may use; readers accept PITRACE_LENGTH_MASK */
+#define PITRACE_MAX_RECORD	4000 /* bytes a writer may use, except for deep stacks; readers accept
+				      * PITRACE_LENGTH_MASK
+				      */
 #define PITRACE_MAX_INTS	126
 #define PITRACE_MAX_STRINGS	16
 #define PITRACE_MAX_STRING	2048
@@ -119,6 +121,15 @@ struct pitrace_record {
  * and can be that of several records: a copy is not repeated while nothing has changed.
  */
 #define PITRACE_STACK_USER_ID	    0x00400000
+/* These of the user's part. */
+#define PITRACE_STACK_USER_FLAGS    0x003a0000
+/* The user's part has more frames than the int can count. Its first PITRACE_STACK_COUNTED_FRAMES follow
+ * as usual, marked as cut for readers that do not know this bit. Then come, after the id, three
+ * ints: the PITRACE_STACK_USER_FLAGS of the whole part, the number of its frames, and how many of them
+ * unwind tables have found; then its other frames.
+ */
+#define PITRACE_STACK_USER_LONG	    0x00800000
+#define PITRACE_STACK_COUNTED_FRAMES 255
 #define PITRACE_STACK_DEPTH_MAX	    127	       /* frames, of the kernel and of the user each */
 #define PITRACE_STACK_DEPTH_DEFAULT 64
 
@@ -126,6 +137,8 @@ struct pitrace_record {
  * frames that unwind tables have found, then two ints per frame, as in a stack. The recorder writes it to the
  * stream of stacks of the CPU, with the time of the copy, so that it is before the records that have its id.
  */
+
+/* Frames of the user that a recorder writes, in either form; the module finds PITRACE_STACK_DEPTH_MAX. */
 #define PITRACE_STACK_USER_DEPTH_MAX 1023
 
 /* PITRACE_MAJOR_STACK_COPY: minor is the id; ints pid, tid, then two ints for each register, high half

@@ -120,7 +120,7 @@ static inline __u32 *pitrace_put_longs(__u32 *data, const __u64 *numbers, __u32 
 	return data;
 }
 
-/* flags: PITRACE_STACK_*_BROKEN and _CUT, and _USER_ID if there is an id */
+/* flags: PITRACE_STACK_*_BROKEN and _CUT, _USER_ID if there is an id, and frames found by tables << 24 */
 static inline void pitrace_put_stack(__u32 *data, __u32 flags, const __u64 *kernel,
 				     __u32 kernel_frames, const __u64 *user, __u32 user_frames,
 				     __u32 id)
@@ -130,6 +130,34 @@ static inline void pitrace_put_stack(__u32 *data, __u32 flags, const __u64 *kern
 	data = pitrace_put_longs(data, user, user_frames);
 	if (flags & PITRACE_STACK_USER_ID)
 		*data = id;
+}
+
+#define PITRACE_STACK_LONG_INTS 3 /* before the frames that are not counted */
+
+/* As pitrace_stack_ints() and pitrace_put_stack(), for more than PITRACE_STACK_COUNTED_FRAMES of the
+ * user. table_frames: the innermost ones, which unwind tables have found.
+ */
+static inline __u32 pitrace_long_stack_ints(__u32 kernel_frames, __u32 user_frames)
+{
+	return pitrace_stack_ints(0, kernel_frames, user_frames) + PITRACE_STACK_LONG_INTS;
+}
+
+static inline void pitrace_put_long_stack(__u32 *data, __u32 flags, const __u64 *kernel,
+					  __u32 kernel_frames, const __u64 *user, __u32 user_frames,
+					  __u32 table_frames)
+{
+	const __u32 counted = PITRACE_STACK_COUNTED_FRAMES;
+	const __u32 first = (flags & ~PITRACE_STACK_USER_FLAGS) |
+			    (flags & PITRACE_STACK_USER_TABLES) | PITRACE_STACK_USER_CUT |
+			    PITRACE_STACK_USER_LONG |
+			    (table_frames < counted ? table_frames : counted) << 24;
+
+	pitrace_put_stack(data, first, kernel, kernel_frames, user, counted, 0);
+	data += pitrace_stack_ints(first, kernel_frames, counted);
+	*data++ = flags & PITRACE_STACK_USER_FLAGS;
+	*data++ = user_frames;
+	*data++ = table_frames;
+	pitrace_put_longs(data, user + counted, user_frames - counted);
 }
 
 #define PITRACE_STACK_INTS 2 /* before the frames */

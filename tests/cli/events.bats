@@ -150,7 +150,7 @@ trace_for() { # trace_for FILE COMMAND...
 
 @test "wrong use exits 255 and reports the error" {
     for words in 'event' 'event a b' 'event page-faults --all' 'event x -c 0' 'event x -c many' 'event x -priv me' 'stacks' 'stacks all' \
-        'stacks user -depth 0' 'stacks user -depth 128' 'stacks user -depth x' 'stacks user -by x' 'stacks kernel -by tables' 'stacks off -bytes 4096' 'stacks user -by fp -bytes 4096' 'stacks user -bytes 500' 'stacks user -bytes 520k' \
+        'stacks user -depth 0' 'stacks user -depth 1024' 'stacks user -depth x' 'stacks user -by x' 'stacks kernel -by tables' 'stacks off -bytes 4096' 'stacks user -by fp -bytes 4096' 'stacks user -bytes 500' 'stacks user -bytes 520k' \
       'stacks user -bytes 513' 'stacks user -bytes 61448' 'enable dispatches'; do
         # shellcheck disable=SC2086
         run swtrace $words

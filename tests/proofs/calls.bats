@@ -268,35 +268,38 @@ own_frames() {
   }'
 }
 
-# profile_whole SECONDS: profiles programs whose stacks need unwind tables. On an emulated processor a table is made in seconds, for
-# which stacks wait in limited memory: a first trace of the same recorder has them made.
-profile_whole() {
-  # shellcheck disable=SC2016
-  local programs='cd "$1" && { ./starts "$2" & ./whole "$2"; wait; }' seconds
+# profile DIRECTORY SECONDS BYTES COMMAND: profiles programs whose stacks need unwind tables, with so many bytes of each stack, and
+# makes the reports. The shell command gets the folder of the programs and the seconds. On an emulated processor a table is made in
+# seconds, for which stacks wait in limited memory: a first trace of the same recorder has them made.
+profile() {
+  local directory=$1 seconds=$2 bytes=$3 command=$4 rate=2000 each
+  if ((bytes > 16384)); then rate=500; fi
   if [[ $PROOF_SOURCE == perf ]]; then
-    run.tprof --source=perf --no-java -g -c 2000 --lines=0 --post='-clip 0' -o whole -- sh -c "$programs" sh "$BUILD_DIR/tests" "$1"
+    run.tprof --source=perf --no-java -g --stack-bytes "$bytes" -c "$rate" --lines=0 --post='-clip 0' -o "$directory" -- \
+      sh -c "$command" sh "$BUILD_DIR/tests" "$seconds"
     return
   fi
-  mkdir -p whole
+  mkdir -p "$directory"
   swtrace init --source driver -s 64
   swtrace enable tprof
-  swtrace stacks both -depth 127
-  for seconds in 1 "$1"; do
-    swtrace setrate "$((seconds > 1 ? 1000 : 100))"
+  swtrace stacks both -depth 1023 -bytes "$bytes"
+  for each in 1 "$seconds"; do
+    swtrace setrate "$((each > 1 ? rate / 2 : 100))"
     swtrace on
-    sh -c "$programs" sh "$BUILD_DIR/tests" "$seconds"
+    sh -c "$command" sh "$BUILD_DIR/tests" "$each"
     swtrace off
   done
-  swtrace get whole/swtrace.nrm2
+  swtrace get "$directory/swtrace.nrm2"
   swtrace free
-  post -r whole/swtrace.nrm2 -o whole -folded -tree -clip 0
+  post -r "$directory/swtrace.nrm2" -o "$directory" -folded -tree -clip 0
 }
 
 @test "stacks of a C++ program without frame pointers are whole: known callers only, shares within two points" {
   local seconds all=0 tries=(2 8)
   if [[ $PROOF_SOURCE == driver ]]; then tries=(6 20); fi
   for seconds in "${tries[@]}"; do
-    profile_whole "$seconds"
+    # shellcheck disable=SC2016
+    profile whole "$seconds" 16384 'cd "$1" && { ./starts "$2" & ./whole "$2"; wait; }'
     own_frames >own
     all=$(awk '{ all += $1 } END { print all + 0 }' own)
     ((all < 3000)) || break
@@ -336,4 +339,23 @@ profile_whole() {
   read -r handlers all < <(lines_of starts whole | ticks_of ';main;thread;.*on_alarm;in_handler')
   echo "$threads in the thread, $handlers in the handler, of $all"
   ((threads * 5 > all && handlers > 0))
+}
+
+@test "a recursion 200 or 1,000 deep has every level in each stack, below main" {
+  local levels bytes seconds=2
+  if [[ $PROOF_SOURCE == driver ]]; then seconds=6; fi
+  for levels in 200 1000; do
+    # A level needs 16 bytes.
+    bytes=16384
+    if ((levels == 1000)); then bytes=24576; fi
+    # shellcheck disable=SC2016
+    profile "levels$levels" "$seconds" "$bytes" "\"\$1/levels\" $levels \"\$2\""
+    sed -n 's/^levels_[0-9a-f]*;//p' "levels$levels/tprof.folded" | awk -v wanted="$levels" '
+      /;bottom[; ]/ {
+        ticks = $NF; all += ticks; sub(/;bottom[; ].*/, ""); text = $0; levels = gsub(/;descend/, "", text)
+        if (levels == wanted && text ~ /(^|;)main$/ && text !~ /\[(broken|cut)\]/) good += ticks
+        else print levels " levels, " ticks " ticks: " text
+      }
+      END { print good + 0 " of " all + 0 " have " wanted " levels"; exit !(all >= 300 && good == all) }'
+  done
 }

@@ -27,14 +27,25 @@ struct StackFrames {
   uint32_t flags = 0;  // PITRACE_STACK_*
   uint32_t id = 0;     // with PITRACE_STACK_USER_ID
 
+  uint32_t table_frames = 0;  // of the user's
+
   uint32_t ints() const {
-    return pitrace_stack_ints(flags, static_cast<uint32_t>(kernel.size()),
-                              static_cast<uint32_t>(user.size()));
+    return is_long() ? pitrace_long_stack_ints(of_kernel(), of_user())
+                     : pitrace_stack_ints(flags, of_kernel(), of_user());
   }
   void put(uint32_t* data) const {
-    pitrace_put_stack(data, flags, kernel.data(), static_cast<uint32_t>(kernel.size()), user.data(),
-                      static_cast<uint32_t>(user.size()), id);
+    if (is_long())
+      pitrace_put_long_stack(data, flags, kernel.data(), of_kernel(), user.data(), of_user(),
+                             table_frames);
+    else
+      pitrace_put_stack(data, flags | table_frames << 24, kernel.data(), of_kernel(), user.data(),
+                        of_user(), id);
   }
+
+ private:
+  bool is_long() const { return user.size() > PITRACE_STACK_COUNTED_FRAMES; }
+  uint32_t of_kernel() const { return static_cast<uint32_t>(kernel.size()); }
+  uint32_t of_user() const { return static_cast<uint32_t>(user.size()); }
 };
 
 // The records of one stream. Times are in nanoseconds; a time record is inserted at the start and

@@ -265,11 +265,7 @@ class TextTrace {
         {"user-broken", PITRACE_STACK_USER_BROKEN},
         {"kernel-cut", PITRACE_STACK_KERNEL_CUT},
         {"user-cut", PITRACE_STACK_USER_CUT},
-        {"user-whole", PITRACE_STACK_USER_WHOLE},
-        // The number of frames that tables have found.
-        {"tables-0", PITRACE_STACK_USER_TABLES},
-        {"tables-1", PITRACE_STACK_USER_TABLES | 1u << 24},
-        {"tables-2", PITRACE_STACK_USER_TABLES | 2u << 24}};
+        {"user-whole", PITRACE_STACK_USER_WHOLE}};
     std::string word;
     if (!words.take(word)) return {};
     if (word != "stack") throw std::invalid_argument("stack, not " + word);
@@ -284,6 +280,15 @@ class TextTrace {
         flag = PITRACE_STACK_USER_ID;
         stack.flags |= flag;
         stack.id = words.small();
+      }
+      if (word.starts_with("tables-")) {
+        flag = PITRACE_STACK_USER_TABLES;
+        stack.flags |= flag;
+        stack.table_frames = static_cast<uint32_t>(Words::number(word.substr(7)));
+      }
+      if (frames && !frames->empty() && word.starts_with("times-")) {
+        frames->resize(frames->size() + Words::number(word.substr(6)) - 1, frames->back());
+        continue;
       }
       if (word == "kernel" || word == "user")
         frames = word == "kernel" ? &stack.kernel : &stack.user;

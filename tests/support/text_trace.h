@@ -34,7 +34,8 @@
 //
 // STACK is the word "stack" and frames, innermost first: each kernel address after the word
 // "kernel", each user address after "user", and any of kernel-broken, user-broken, kernel-cut,
-// user-cut, user-whole, and tables-N: unwind tables have found the first N of the user's.
+// user-cut, user-whole, and tables-N: unwind tables have found the first N of the user's. An
+// address followed by times-N is N frames.
 #ifndef TESTS_SUPPORT_TEXT_TRACE_H
 #define TESTS_SUPPORT_TEXT_TRACE_H
 

@@ -162,7 +162,7 @@ int cmd_stacks(const Words& words) {
       {"swtrace stacks both", "swtrace stacks user -depth 16", "swtrace stacks both -by fp"});
   table.group("Stacks")  //
       ("depth", cli::text("N", "64"),
-       "maximum number of kernel frames and of user frames, 1 to 127")  //
+       "maximum number of user frames, 1 to 1023, and of kernel frames (at most 127)")  //
       ("by", cli::text("tables|fp"),
        "how user stacks are found: by unwind tables (default), or by frame pointers")  //
       ("bytes", cli::text("N", "16384"),
@@ -172,7 +172,7 @@ int cmd_stacks(const Words& words) {
   if (outcome.exit) return *outcome.exit;
   const auto which = positionals(outcome, "which");
   const std::string& text = outcome.values.text("depth");
-  constexpr int max_depth = 127;
+  constexpr int max_depth = PI_STACK_DEPTH_MAX;
   const auto depth = parse_number(text, max_depth);
   constexpr const char* choices[] = {"off", "kernel", "user", "both"};  // as PI_STACKS_*
   const auto choice = which.empty()

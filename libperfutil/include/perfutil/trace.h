@@ -158,11 +158,14 @@ int PiSetTprofEvent(const char *name, uint64_t count, int priv, int random);
 #define PI_STACKS_KERNEL 1
 #define PI_STACKS_USER 2
 #define PI_STACKS_BOTH 3
+#define PI_STACK_DEPTH_MAX 1023
 
 /* Our addition: ticks and dispatches have stacks from the next TraceOn() on; no stacks after
- * TraceInit(). which: PI_STACKS_*. depth: kernel frames and user frames each, 1 to 127; 0 means 64.
- * User stacks follow frame pointers, unless PiSetStackResolver() sets who unwinds them: code that
- * was compiled without them ends a stack. perf records at most kernel.perf_event_max_stack frames,
+ * TraceInit(). which: PI_STACKS_*. depth: kernel frames and user frames each, 1 to PI_STACK_DEPTH_MAX; 0
+ * means 64.
+ * There are at most 127 kernel frames. User stacks follow frame pointers, unless PiSetStackResolver()
+ * sets who unwinds them: code that was compiled without them ends a stack. By frame pointers the
+ * module finds at most 127 frames, and perf records at most kernel.perf_event_max_stack frames,
  * kernel and user together, does not distinguish a whole stack from a broken one, and records stacks
  * of dispatches only where the kernel may be traced. PU_ERROR_INVALID_PARAMETER,
  * PU_ERROR_NOT_SUPPORTED (a module older than this library),

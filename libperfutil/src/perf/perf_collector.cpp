@@ -145,6 +145,7 @@ Status PerfCollector::set_event(const TickEvent& event) {
 Status PerfCollector::set_stacks(const StackChoice& stacks) {
   std::lock_guard lock(mutex_);
   status_.stacks = stacks;
+  unwinding_.set_depth(stacks.depth);
   converter_.set_stacks(stacks, max_stack_frames(stacks));
   return {};
 }

@@ -89,7 +89,7 @@ bool take_copy(HeldStack& held, size_t chain) {
   const size_t end = in.at();
   if (!read_copy(in, held)) return false;
   held.record.resize(end);
-  append(held.record, UnwoundTail{0, 0});
+  append(held.record, UnwoundTail{});
   held.copy.pid = value_at<uint32_t>(held.record, pid_offset);
   held.copy.tid = value_at<uint32_t>(held.record, pid_offset + 4);
   return true;
@@ -128,7 +128,7 @@ void replace_frames(HeldStack& held, size_t chain, const ResolvedStack& resolved
   for (const uint64_t frame : resolved.frames) append(record, frame);
   count += 2 + resolved.frames.size();
   std::memcpy(record.data() + chain, &count, sizeof count);
-  append(record, UnwoundTail{1, resolved.flags | resolved.by_table << 24});
+  append(record, UnwoundTail{1, resolved.flags, resolved.by_table});
 }
 
 }  // namespace pi::perfutil

@@ -12,8 +12,9 @@ namespace pi::perfutil {
 
 // Behind the call chain of a tick whose user entries may have been replaced.
 struct UnwoundTail {
-  uint32_t resolved;  // 1: the user's entries are those of the application
-  uint32_t flags;     // then PITRACE_STACK_USER_*, and the number of frames found by tables << 24
+  uint32_t resolved;      // 1: the user's entries are those of the application
+  uint32_t flags;         // then PITRACE_STACK_USER_FLAGS
+  uint32_t table_frames;  // and the number of frames that tables have found
 };
 
 // A record from a ring of ticks. chain: offset of the call chain, if it is a tick with a copy; 0

@@ -44,7 +44,7 @@ std::optional<std::span<const std::byte>> PerfStack::entries_of(std::span<const 
 void PerfStack::read(std::span<const std::byte> entries, const StackChoice& stacks,
                      uint32_t max_frames, Leaf leaf, const UnwoundTail& unwound) {
   exists_ = stacks.which != 0;
-  flags_ = 0;
+  flags_ = table_frames_ = 0;
   kernel_.clear();
   user_.clear();
   if (!exists_) return;
@@ -68,7 +68,8 @@ void PerfStack::read(std::span<const std::byte> entries, const StackChoice& stac
                                     : PITRACE_STACK_USER_CUT;
   if (leaf == Leaf::in_kernel) drop_first(kernel_);
   if (leaf == Leaf::in_user) drop_first(user_);
-  if (cut(kernel_, stacks.depth)) flags_ |= PITRACE_STACK_KERNEL_CUT;
+  if (cut(kernel_, std::min<uint32_t>(stacks.depth, PITRACE_STACK_DEPTH_MAX)))
+    flags_ |= PITRACE_STACK_KERNEL_CUT;
   const bool user_cut = cut(user_, stacks.depth);
   if (user_cut) flags_ |= PITRACE_STACK_USER_CUT;
   if (unwound.resolved != 0) take_unwound(unwound, leaf, user_cut);
@@ -77,11 +78,10 @@ void PerfStack::read(std::span<const std::byte> entries, const StackChoice& stac
 // The tick's own address is no guess either, where it is a frame.
 void PerfStack::take_unwound(const UnwoundTail& unwound, Leaf leaf, bool is_cut) {
   const auto own = leaf == Leaf::in_user ? 0u : 1u;
-  const auto by_table = std::min(PITRACE_STACK_TABLE_FRAMES(unwound.flags) + own,
-                                 static_cast<uint32_t>(user_.size()));
-  uint32_t flags = unwound.flags & 0x00ffffff;
+  table_frames_ = std::min(unwound.table_frames + own, static_cast<uint32_t>(user_.size()));
+  uint32_t flags = unwound.flags;
   if (is_cut) flags &= ~static_cast<uint32_t>(PITRACE_STACK_USER_WHOLE);
-  flags_ |= flags | by_table << 24;
+  flags_ |= flags;
 }
 
 }  // namespace pi::perfutil

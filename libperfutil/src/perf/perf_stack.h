@@ -32,13 +32,14 @@ class PerfStack {
   void read(std::span<const std::byte> entries, const StackChoice& stacks, uint32_t max_frames,
             Leaf leaf, const UnwoundTail& unwound = {});
   // Valid until the next read().
-  Stack stack() const { return {exists_, flags_, kernel_, user_}; }
+  Stack stack() const { return {exists_, flags_, kernel_, user_, table_frames_}; }
 
  private:
   void take_unwound(const UnwoundTail& unwound, Leaf leaf, bool is_cut);
 
   bool exists_ = false;
   uint32_t flags_ = 0;
+  uint32_t table_frames_ = 0;
   std::vector<__u64> kernel_;
   std::vector<__u64> user_;
 };

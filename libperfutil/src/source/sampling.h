@@ -42,20 +42,30 @@ struct StackCopies {
 // The stack at the end of a record, see abi.h. The caller owns the frames.
 struct Stack {
   bool exists = false;
-  uint32_t flags = 0;             // PITRACE_STACK_*_BROKEN and _CUT
+  uint32_t flags = 0;             // PITRACE_STACK_KERNEL_* and _USER_FLAGS
   std::span<const __u64> kernel;  // from the innermost; at most PITRACE_STACK_DEPTH_MAX
-  std::span<const __u64> user;
+  std::span<const __u64> user;    // at most PITRACE_STACK_USER_DEPTH_MAX
+  uint32_t table_frames = 0;  // of the user's, the innermost ones, which unwind tables have found
 
   uint32_t ints() const {
-    return exists ? pitrace_stack_ints(flags, static_cast<uint32_t>(kernel.size()),
-                                       static_cast<uint32_t>(user.size()))
-                  : 0;
+    if (!exists) return 0;
+    return is_long() ? pitrace_long_stack_ints(of_kernel(), of_user())
+                     : pitrace_stack_ints(flags, of_kernel(), of_user());
   }
   void put(uint32_t* place) const {
-    if (exists)
-      pitrace_put_stack(place, flags, kernel.data(), static_cast<uint32_t>(kernel.size()),
-                        user.data(), static_cast<uint32_t>(user.size()), 0);
+    if (!exists) return;
+    if (is_long())
+      pitrace_put_long_stack(place, flags, kernel.data(), of_kernel(), user.data(), of_user(),
+                             table_frames);
+    else
+      pitrace_put_stack(place, flags | table_frames << 24, kernel.data(), of_kernel(), user.data(),
+                        of_user(), 0);
   }
+
+ private:
+  bool is_long() const { return user.size() > PITRACE_STACK_COUNTED_FRAMES; }
+  uint32_t of_kernel() const { return static_cast<uint32_t>(kernel.size()); }
+  uint32_t of_user() const { return static_cast<uint32_t>(user.size()); }
 };
 
 }  // namespace pi::perfutil

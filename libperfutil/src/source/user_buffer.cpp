@@ -11,6 +11,20 @@
 
 namespace pi::perfutil {
 
+namespace {
+
+// The longest records end with a stack, or are one.
+constexpr uint32_t max_record(uint32_t kind) {
+  return kind == PITRACE_BUFFER_MTE ? PITRACE_MAX_RECORD : PITRACE_LENGTH_MASK;
+}
+
+static_assert(PITRACE_TPROF_SIZE +
+                  4 * (1 + PITRACE_STACK_LONG_INTS +
+                       2 * (PITRACE_STACK_DEPTH_MAX + PITRACE_STACK_USER_DEPTH_MAX)) <=
+              PITRACE_LENGTH_MASK);
+
+}  // namespace
+
 Result<UserBuffer> UserBuffer::create(uint64_t bytes, uint32_t cpu, uint32_t kind,
                                       RecordingState* state) {
   constexpr uint64_t page = PITRACE_HEAD_BYTES;
@@ -45,8 +59,7 @@ void UserBuffer::put(uint64_t& time, uint32_t size, const Encode& encode) {
   std::byte* place = nullptr;
   if (state_->full) {
     pitrace_ring_lose(&ring_, PITRACE_LOST_STOPPED);
-  } else if (size > (ring_.head->kind == PITRACE_BUFFER_STACKS ? PITRACE_LENGTH_MASK
-                                                               : PITRACE_MAX_RECORD)) {
+  } else if (size > max_record(ring_.head->kind)) {
     pitrace_ring_lose(&ring_, PITRACE_LOST_TOO_LONG);
   } else {
     __u64 stored = time;
@@ -118,7 +131,7 @@ void UserBuffer::put_module(uint64_t time, const pitrace_module& module, std::st
   // Readers accept strings up to PITRACE_MAX_STRING; a longer path counts as a record too long.
   const bool too_long = name.size() > PITRACE_MAX_STRING;
   const auto length = static_cast<uint32_t>(name.size());
-  put(time, too_long ? PITRACE_MAX_RECORD + 1 : pitrace_size_module(length),
+  put(time, too_long ? PITRACE_LENGTH_MASK + 1 : pitrace_size_module(length),
       [&](std::byte* place, uint32_t time_lo) {
         pitrace_encode_module(place, time_lo, &module, name.data(), length);
       });

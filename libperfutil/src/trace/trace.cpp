@@ -183,9 +183,10 @@ Status Trace::set_stacks(int which, int depth) {
     return invalid(
         fmt::format("{} does not select stacks; give 0 off, 1 kernel, 2 user or 3 both.", which));
   if (depth == 0) depth = PITRACE_STACK_DEPTH_DEFAULT;
-  if (depth < 1 || depth > PITRACE_STACK_DEPTH_MAX)
-    return invalid(fmt::format("A depth of {} is not possible; give 1 to {}.", depth,
-                               PITRACE_STACK_DEPTH_MAX));
+  static_assert(PI_STACK_DEPTH_MAX == PITRACE_STACK_USER_DEPTH_MAX);
+  if (depth < 1 || depth > PI_STACK_DEPTH_MAX)
+    return invalid(
+        fmt::format("A depth of {} is not possible; give 1 to {}.", depth, PI_STACK_DEPTH_MAX));
   return collector_->set_stacks({static_cast<uint32_t>(which), static_cast<uint32_t>(depth)});
 }
 

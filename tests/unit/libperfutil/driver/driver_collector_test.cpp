@@ -117,6 +117,14 @@ TEST_F(DriverTest, StacksGoToTheModuleAndIntoTheStatus) {
   EXPECT_EQ((*collector)->status()->stacks.depth, 16u);
 }
 
+TEST_F(DriverTest, TheModuleIsAskedForAsManyFramesAsItCanFind) {
+  auto collector = create();
+  ASSERT_TRUE(collector);
+  EXPECT_TRUE((*collector)->set_stacks({PITRACE_STACKS_USER, PITRACE_STACK_USER_DEPTH_MAX}));
+  EXPECT_EQ(module->stacks.depth, uint32_t{PITRACE_STACK_DEPTH_MAX});
+  EXPECT_EQ((*collector)->status()->stacks.depth, uint32_t{PITRACE_STACK_USER_DEPTH_MAX});
+}
+
 TEST_F(DriverTest, AnEventGoesToTheModuleAndARateMakesTicksByTimeAgain) {
   auto collector = create();
   ASSERT_TRUE(collector);

@@ -173,6 +173,22 @@ TEST_F(PerfStackUnwinding, AStackDeeperThanRequestedIsCut) {
   EXPECT_EQ(found.table_frames(), 4u);
 }
 
+TEST_F(PerfStackUnwinding, AStackMayBe1023FramesDeep) {
+  constexpr uint32_t depth = PITRACE_STACK_USER_DEPTH_MAX;
+  converter_.set_stacks({PITRACE_STACKS_KERNEL | PITRACE_STACKS_USER, depth}, 2 * depth);
+  unwinding_.set_depth(depth);
+  for (uint64_t frame = 1; frame <= depth; ++frame) application_.frames.push_back(frame);
+  application_.by_table = 1000;
+  application_.end = PI_STACK_UNKNOWN;
+  hold(10, tick_with_copy(PERF_RECORD_MISC_USER, 10, {begin_of_user, 0x1000}, {1}, 8));
+  advance();
+  const auto found = stack();
+  EXPECT_EQ(frames(found), application_.frames);
+  EXPECT_EQ(found.flags(), uint32_t{PITRACE_STACK_USER_TABLES});
+  EXPECT_EQ(found.table_frames(), 1000u);
+  EXPECT_EQ(trace_->unread().counts.lost[PITRACE_LOST_TOO_LONG], 0u);
+}
+
 TEST_F(PerfStackUnwinding, WithoutRegistersOf64BitsTheKernelsFramesStay) {
   for (const uint64_t abi : {PERF_SAMPLE_REGS_ABI_NONE, PERF_SAMPLE_REGS_ABI_32}) {
     hold(10,

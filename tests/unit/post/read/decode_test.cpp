@@ -135,6 +135,55 @@ TEST(Decode, JoinsAStackWithTheFramesOfItsId) {
   EXPECT_EQ(stack.user_frames(), 1u);
 }
 
+// The whole depth, and the least that the first int cannot count.
+TEST(Decode, ReadsAStackWithMoreFramesThanItsFirstIntCounts) {
+  for (const uint32_t depth : {256u, uint32_t{PITRACE_STACK_USER_DEPTH_MAX}}) {
+    std::vector<__u64> user(depth);
+    for (uint32_t i = 0; i < depth; ++i) user[i] = 0x700000001000 + i;
+    const uint32_t flags = PITRACE_STACK_USER_TABLES | PITRACE_STACK_USER_WHOLE;
+    RecordBuilder records(false);
+    records.tick(1, false, 7, 8, 0xffffffff81000001,
+                 {.kernel = {0xffffffff81000002},
+                  .user = user,
+                  .flags = flags | PITRACE_STACK_KERNEL_CUT,
+                  .table_frames = depth - 1});
+    const pi::RecordView record(records.bytes());
+    const pi::StackView stack = pi::stack_of_tprof(record);
+    ASSERT_TRUE(stack.exists());
+    EXPECT_EQ(stack.flags(), flags | PITRACE_STACK_KERNEL_CUT);
+    ASSERT_EQ(stack.kernel_frames(), 1u);
+    ASSERT_EQ(stack.user_frames(), depth);
+    EXPECT_EQ(stack.table_frames(), depth - 1);
+    EXPECT_EQ(stack.frame(0), 0xffffffff81000002ull);
+    for (uint32_t i = 0; i < depth; ++i) EXPECT_EQ(stack.frame(1 + i), user[i]);
+    // A reader that does not know the bit sees the first frames, and that there are more.
+    const uint32_t word = record.int_at(4);
+    EXPECT_EQ(PITRACE_STACK_USER_FRAMES(word), uint32_t{PITRACE_STACK_COUNTED_FRAMES});
+    EXPECT_EQ(word & PITRACE_STACK_USER_FLAGS,
+              uint32_t{PITRACE_STACK_USER_TABLES | PITRACE_STACK_USER_CUT});
+  }
+}
+
+TEST(Decode, AStackWithUncountedFramesIsNotLongerThanItsRecord) {
+  const auto exists = [](const std::vector<uint32_t>& ints) {
+    RecordBuilder records(false);
+    records.ints(1, PITRACE_MAJOR_TPROF, PITRACE_TPROF_USER, ints);
+    const pi::RecordView record(records.bytes());
+    const pi::StackView stack = pi::stack_of_tprof(record);
+    EXPECT_TRUE(stack.exists() ||
+                (stack.user_frames() == 0 && stack.kernel_frames() == 0 && stack.flags() == 0));
+    return stack.exists();
+  };
+  // One frame that is counted; flags, frames, those of tables; one more frame.
+  const uint32_t word = PITRACE_STACK_USER_LONG | 1u << 8;
+  EXPECT_TRUE(exists({7, 8, 0, 0x1001, word, 0, 0x1002, 0, 2, 0, 0, 0x1003}));
+  EXPECT_TRUE(exists({7, 8, 0, 0x1001, word, 0, 0x1002, 0, 1, 99, 0, 0x1003}));
+  for (const uint32_t frames : {0u, 3u, 0x80000001u, ~0u})
+    EXPECT_FALSE(exists({7, 8, 0, 0x1001, word, 0, 0x1002, 0, frames, 0, 0, 0x1003})) << frames;
+  EXPECT_FALSE(exists({7, 8, 0, 0x1001, word, 0, 0x1002, 0, 1}));
+  EXPECT_FALSE(exists({7, 8, 0, 0x1001, word, 0, 0x1002}));
+}
+
 TEST(Decode, CountsOfUserFramesAreBelievedOnlyUpToTheRecord) {
   RecordBuilder lying(false);
   lying.ints(1, PITRACE_MAJOR_STACK, 1, {0, 9, 0, 0x1001});
