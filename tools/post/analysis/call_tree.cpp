@@ -16,7 +16,9 @@ CallTree::CallTree(Processes& processes, Symbolizer& symbolizer, StringTable& na
     : processes_(processes),
       names_(names),
       options_(options),
-      frames_(symbolizer, names, options.frames, options.source, options.cache_entries) {}
+      frames_(symbolizer, names, options.frames, options.source, options.cache_entries) {
+  if (options.guesses) frames_.mark_guesses();
+}
 
 uint32_t CallTree::process_root(NameId label, const Process& process) {
   const auto [known, added] =
@@ -76,36 +78,56 @@ std::vector<CallTree::Node> CallTree::nodes_of_ticks(const WantedTicks& wanted) 
   return unite([](uint32_t) { return false; }, has_wanted_ticks);
 }
 
+std::vector<CallTree::Node> CallTree::nodes_with_guesses() const {
+  return unite([](uint32_t) { return false; }, [](uint32_t) { return true; }, true);
+}
+
 // The same tree without some processes, with the wanted ticks, and with one node for all processes
 // of a name.
 std::vector<CallTree::Node> CallTree::unite(const ByPlace& is_left_out,
-                                            const ByPlace& has_wanted_ticks) const {
+                                            const ByPlace& has_wanted_ticks,
+                                            bool guesses_apart) const {
   PathTree united;
   std::vector<uint32_t> place_in(tree_.size());  // by place in tree_; root: left out
+  std::vector<uint64_t> ticks(tree_.size());     // the same
   std::vector<Node> nodes(1);
   for (uint32_t place = 1; place < tree_.size(); ++place) {
     const auto& [parent, value] = tree_.node(place);
     const bool process = parent == PathTree::root;
     if (is_left_out(place) || (!process && place_in[parent] == PathTree::root)) continue;
-    const uint32_t id = process ? owners_[value].label : value;
+    Node::Kind kind = Node::Kind::function;
+    if (process)
+      kind = Node::Kind::process;
+    else if (options_.by_thread && nodes[place_in[parent]].kind == Node::Kind::process)
+      kind = Node::Kind::thread;
+    uint32_t id = process ? owners_[value].label : value;
+    if (kind == Node::Kind::function && !guesses_apart) id = frames_.certain(id);
     const uint32_t at = united.child(place_in[parent], id);
     place_in[place] = at;
-    if (at == nodes.size()) {
-      Node::Kind kind = Node::Kind::function;
-      if (process)
-        kind = Node::Kind::process;
-      else if (options_.by_thread && nodes[place_in[parent]].kind == Node::Kind::process)
-        kind = Node::Kind::thread;
-      nodes.push_back({kind, place_in[parent], id, 0, 0});
-    }
-    if (place < exclusive_.size() && exclusive_[place] != 0 && has_wanted_ticks(place))
+    if (at == nodes.size()) nodes.push_back({kind, place_in[parent], id});
+    if (place < exclusive_.size() && exclusive_[place] != 0 && has_wanted_ticks(place)) {
+      ticks[place] = exclusive_[place];
       nodes[at].exclusive += exclusive_[place];
+    }
   }
   for (Node& node : nodes) node.inclusive = node.exclusive;
   // A child has a higher number than its parent.
   for (size_t place = nodes.size(); place-- > 1;)
     nodes[nodes[place].parent].inclusive += nodes[place].inclusive;
+  if (frames_.has_guesses()) count_guesses(nodes, place_in, std::move(ticks));
   return nodes;
+}
+
+// ticks: by place in tree_; they become inclusive.
+void CallTree::count_guesses(std::vector<Node>& nodes, const std::vector<uint32_t>& place_in,
+                             std::vector<uint64_t> ticks) const {
+  for (auto place = static_cast<uint32_t>(tree_.size()); place-- > 1;) {
+    const auto& [parent, value] = tree_.node(place);
+    ticks[parent] += ticks[place];
+    Node& node = nodes[place_in[place]];
+    if (node.kind == Node::Kind::function && frames_.frame(value).guessed)
+      node.guessed += ticks[place];
+  }
 }
 
 std::string CallTree::name(const Node& node) const {

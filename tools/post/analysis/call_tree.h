@@ -30,6 +30,7 @@ class CallTree final : public Subscriber {
     Resolver::Options frames = {};
     StackSource source = {};
     size_t cache_entries = 1 << 16;  // of the cache of addresses; a power of two
+    bool guesses = false;            // frames that are guesses differ from others in paths()
   };
 
   // All three must outlive this.
@@ -59,6 +60,7 @@ class CallTree final : public Subscriber {
     uint32_t id = 0;         // NameId, of a function FrameId
     uint64_t exclusive = 0;  // ticks in it
     uint64_t inclusive = 0;  // and in what it contains
+    uint64_t guessed = 0;    // of the inclusive ones, those for which the frame is a guess
   };
 
   // By number, a node before its children; number 0 is the root. To be called after the last tick.
@@ -70,6 +72,8 @@ class CallTree final : public Subscriber {
   // and by the functions on which they fell; made with by_thread. Nodes without such ticks stay.
   using WantedTicks = std::function<bool(NameId process, NameId thread, const Frame& function)>;
   std::vector<Node> nodes_of_ticks(const WantedTicks& wanted) const;
+  // All, and a frame that is a guess for some ticks is another node for them.
+  std::vector<Node> nodes_with_guesses() const;
   std::string name(const Node& node) const;
 
   // Processes; below them threads (with by_thread), whose values are names; below these functions,
@@ -89,7 +93,10 @@ class CallTree final : public Subscriber {
   uint32_t root_of(const Process& process, uint32_t tid, uint32_t cpu);
   uint32_t process_root(NameId label, const Process& process);
   using ByPlace = std::function<bool(uint32_t place)>;
-  std::vector<Node> unite(const ByPlace& is_left_out, const ByPlace& has_wanted_ticks) const;
+  std::vector<Node> unite(const ByPlace& is_left_out, const ByPlace& has_wanted_ticks,
+                          bool guesses_apart = false) const;
+  void count_guesses(std::vector<Node>& nodes, const std::vector<uint32_t>& place_in,
+                     std::vector<uint64_t> ticks) const;
 
   Processes& processes_;
   StringTable& names_;

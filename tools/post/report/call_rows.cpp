@@ -39,7 +39,8 @@ class CallRowMaker {
       const Node& node = nodes_[child];
       if (node.inclusive < clip_ || node.inclusive == 0) continue;
       order.emplace_back(rows.size(), child);
-      rows.push_back({depth, node.kind, tree_.name(node), node.inclusive, node.exclusive});
+      rows.push_back(
+          {depth, node.kind, tree_.name(node), node.inclusive, node.exclusive, node.guessed});
     }
     std::ranges::sort(order, [&](const auto& a, const auto& b) {
       const CallRow& first = rows[a.first];
@@ -79,7 +80,8 @@ class FunctionRowMaker {
         children_(children_of(nodes_)),
         inclusive_(tree.frames().size()),
         exclusive_(tree.frames().size()),
-        outermost_(tree.frames().size()) {}
+        outermost_(tree.frames().size()),
+        guessed_(tree.frames().size()) {}
 
   std::vector<FunctionRow> make() {
     walk(0);
@@ -91,7 +93,8 @@ class FunctionRowMaker {
                   outermost_[id],
                   {},
                   {},
-                  id};
+                  id,
+                  guessed_[id]};
     for (const auto& [call, tally] : calls_) {
       if (tally.ticks < clip_) continue;
       const auto& [caller, callee] = call;
@@ -117,6 +120,8 @@ class FunctionRowMaker {
     const bool function = place != 0 && node.kind == Node::Kind::function;
     Tally* call = nullptr;
     if (function) {
+      // The outermost of its frames on a path is a guess if any is.
+      if (inclusive_[node.id].under_way == 0) guessed_[node.id] += node.guessed;
       inclusive_[node.id].enter(node.inclusive);
       exclusive_[node.id] += node.exclusive;
       const Node& caller = nodes_[node.parent];
@@ -145,6 +150,7 @@ class FunctionRowMaker {
   std::vector<Tally> inclusive_;  // by function
   std::vector<uint64_t> exclusive_;
   std::vector<uint64_t> outermost_;
+  std::vector<uint64_t> guessed_;
   std::map<std::pair<FrameId, FrameId>, Tally> calls_;  // caller and callee; references stay valid
 };
 
@@ -181,7 +187,7 @@ bool for_each_folded_line(const CallTree& tree, const std::function<bool(std::st
     uint64_t ticks = 0;
     std::vector<uint32_t> children = {};
   };
-  const std::vector<Node> nodes = tree.nodes();
+  const std::vector<Node> nodes = tree.nodes_with_guesses();
   std::vector<Stack> stacks(1);
   std::vector<uint32_t> stack_of(nodes.size(), 0);
   std::unordered_map<std::string, uint32_t> texts;  // references to its keys stay valid

@@ -21,6 +21,7 @@ struct CallRow {
   std::string name;
   uint64_t inclusive = 0;
   uint64_t exclusive = 0;
+  uint64_t guessed = 0;  // of the inclusive ones, those for which the frame is a guess
 };
 
 std::vector<CallRow> make_call_rows(const CallTree& tree, uint64_t clip);
@@ -41,6 +42,7 @@ struct FunctionRow {
   std::vector<CallEdge> callers;  // by ticks, then name
   std::vector<CallEdge> callees;
   FrameId id = 0;
+  uint64_t guessed = 0;  // of the inclusive ones, those for which the frame is a guess
 };
 
 // By inclusive ticks, then name.

@@ -33,7 +33,8 @@ Json rows_json(const std::vector<CallRow>& rows) {
                     {"kind", kind_word(row.kind)},
                     {"name", row.name},
                     {"inclusive", row.inclusive},
-                    {"exclusive", row.exclusive}});
+                    {"exclusive", row.exclusive},
+                    {"guessed", row.guessed}});
   return list;
 }
 
@@ -47,6 +48,7 @@ Json function_json(const FunctionRow& row) {
   return {{"name", row.name},
           {"inclusive", row.inclusive},
           {"exclusive", row.exclusive},
+          {"guessed", row.guessed},
           {"outermost", row.outermost},
           {"callers", edges_json(row.callers)},
           {"callees", edges_json(row.callees)}};

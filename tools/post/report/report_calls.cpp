@@ -16,6 +16,12 @@ std::string title(const char* name) {
   return fmt::format("\n{}    )) {}\n{}", banner, name, banner);
 }
 
+// Behind a name: that its frame is a guess, or for how many of the ticks.
+std::string guess_mark(uint64_t guessed, uint64_t inclusive) {
+  if (guessed == 0) return {};
+  return guessed == inclusive ? " [guessed]" : fmt::format(" [guessed: {}]", guessed);
+}
+
 std::string tree_rows(const Summary& summary) {
   const CallTree& calls = *summary.find<CallTree>();
   const uint64_t all = calls.ticks();
@@ -24,10 +30,10 @@ std::string tree_rows(const Summary& summary) {
   for (const CallRow& row : make_call_rows(calls, clip_ticks(summary))) {
     if (row.depth < depth) text += '\n';
     depth = row.depth;
-    text +=
-        fmt::format(" {:<4}{:>9} {:6.2f} {:>9} {:6.2f}   {}{}\n", kind_label(row.kind),
-                    row.inclusive, percent(row.inclusive, all), row.exclusive,
-                    percent(row.exclusive, all), std::string(2 * size_t{row.depth}, ' '), row.name);
+    text += fmt::format(" {:<4}{:>9} {:6.2f} {:>9} {:6.2f}   {}{}{}\n", kind_label(row.kind),
+                        row.inclusive, percent(row.inclusive, all), row.exclusive,
+                        percent(row.exclusive, all), std::string(2 * size_t{row.depth}, ' '),
+                        row.name, guess_mark(row.guessed, row.inclusive));
   }
   return text;
 }
@@ -45,9 +51,9 @@ std::string function_rows(const Summary& summary) {
     text += '\n';
     if (row.outermost != 0) text += edge("FROM", row.outermost, "(the beginning of the stack)");
     for (const CallEdge& caller : row.callers) text += edge("FROM", caller.ticks, caller.name);
-    text += fmt::format(" {:<4}{:>9} {:6.2f} {:>9} {:6.2f}   {}\n", "FUN", row.inclusive,
+    text += fmt::format(" {:<4}{:>9} {:6.2f} {:>9} {:6.2f}   {}{}\n", "FUN", row.inclusive,
                         percent(row.inclusive, all), row.exclusive, percent(row.exclusive, all),
-                        row.name);
+                        row.name, guess_mark(row.guessed, row.inclusive));
     for (const CallEdge& callee : row.callees) text += edge("TO", callee.ticks, callee.name);
   }
   return text;
@@ -100,6 +106,7 @@ std::unique_ptr<Subscriber> make_call_tree(const ReportContext& context, Sink*) 
   CallTree::Options options{context.options.report.labels, context.options.report.calls_by_thread,
                             context.frames(), stack_source(context.file.info)};
   options.cache_entries = context.cache_entries(options.cache_entries);
+  options.guesses = true;
   return std::make_unique<CallTree>(context.processes, context.symbolizer, context.names, options);
 }
 
@@ -111,9 +118,15 @@ std::optional<Lack> lack_of_stacks(const Summary& summary) {
 }
 
 bool write_tree(const Summary& summary, Sink& sink) {
+  const CallTree& calls = *summary.find<CallTree>();
   std::string text = report_head(summary, "Tprof Call Tree");
-  for (const auto& [lead, what] : stack_sentences(summary.find<CallTree>()->stacks(), "ticks"))
+  for (const auto& [lead, what] : stack_sentences(calls.stacks(), "ticks"))
     text += sentence(lead, what);
+  if (calls.frames().has_guesses())
+    text +=
+        sentence("Guessed callers",
+                 "are marked [guessed], with the number of ticks if they are certain for others: "
+                 "they are behind code without unwind tables, and may be wrong.");
   text += '\n' + tick_totals(summary);
   if (summary.options.mode_line) text += percentages_of(summary);
   const bool good = sink.write(text);

@@ -56,8 +56,8 @@ Frames::Frames(Symbolizer& symbolizer, StringTable& names, Resolver::Options opt
       sites_(symbolizer, cache_entries) {}
 
 FrameId Frames::intern(const Frame& frame) {
-  const uint32_t kind =
-      static_cast<uint32_t>(frame.found) << 2 | (frame.marker ? 2 : 0) | (frame.kernel ? 1 : 0);
+  const uint32_t kind = static_cast<uint32_t>(frame.found) << 3 | (frame.guessed ? 4 : 0) |
+                        (frame.marker ? 2 : 0) | (frame.kernel ? 1 : 0);
   const uint32_t place =
       known_.child(known_.child(known_.child(PathTree::root, frame.module), frame.symbol), kind);
   if (known_ids_.size() <= place) known_ids_.resize(place + 1);
@@ -72,13 +72,26 @@ FrameId Frames::intern(const Frame& frame) {
   return known_ids_[place] - 1;
 }
 
+FrameId Frames::intern_guess(Frame frame) {
+  const FrameId certain = intern(frame);
+  frame.guessed = true;
+  const FrameId id = intern(frame);
+  if (certain_ids_.size() <= id) certain_ids_.resize(id + 1);
+  certain_ids_[id] = certain;
+  return id;
+}
+
 Frames::Put Frames::put(PathTree& tree, uint32_t below, const Process& process, uint64_t address,
-                        bool kernel, uint64_t time) {
+                        bool kernel, uint64_t time, bool guessed) {
   const Place& place = resolver_.find(process, *process.maps_version, address, !kernel, time);
-  const FrameId function = intern({place.module, place.symbol, place.found, kernel});
-  below = tree.child(below, function);
-  for (const NameId inlined : resolver_.inlined(place))
-    below = tree.child(below, intern({place.module, inlined, place.found, kernel}));
+  const auto add = [&](NameId symbol) {
+    const Frame frame{place.module, symbol, place.found, kernel};
+    const FrameId id = guessed ? intern_guess(frame) : intern(frame);
+    below = tree.child(below, id);
+    return id;
+  };
+  const FrameId function = add(place.symbol);
+  for (const NameId inlined : resolver_.inlined(place)) add(inlined);
   return {below, function};
 }
 
@@ -182,9 +195,12 @@ uint32_t Frames::put(PathTree& tree, uint32_t below, const pi::StackView& stack,
                      const JudgedStack& judged, bool in_kernel, const Process& process,
                      uint64_t time) {
   const uint32_t first = stack.kernel_frames();
+  const bool by_tables = (stack.flags() & PITRACE_STACK_USER_TABLES) != 0;
+  const uint32_t certain = marks_guesses_ && by_tables ? first + stack.table_frames() : UINT32_MAX;
   below = put_marker(tree, below, judged.user, false);
   for (uint32_t i = first + judged.user_frames; i-- > first;)
-    below = put(tree, below, process, address_of(stack, i, in_kernel), false, time).place;
+    below =
+        put(tree, below, process, address_of(stack, i, in_kernel), false, time, i >= certain).place;
   below = put_marker(tree, below, judged.kernel, true);
   for (uint32_t i = judged.kernel_frames; i-- > 0;)
     below = put(tree, below, process, address_of(stack, i, in_kernel), true, time).place;
@@ -220,7 +236,7 @@ std::string Frames::folded_name(FrameId id) const {
     name = folded_text(names_.text(frame.symbol));
   else if (frame.found == Found::no_symbol)
     name = "[" + folded_text(module.substr(module.rfind('/') + 1)) + "]";
-  return name + (frame.kernel ? "_[k]" : "");
+  return name + (frame.kernel ? "_[k]" : frame.guessed ? "_[g]" : "");
 }
 
 std::string folded_text(std::string_view text) {

@@ -26,6 +26,9 @@ struct Frame {
   bool kernel = false;
   bool marker = false;  // no function: represents the callers that a stack lacks
   StartKind start = StartKind::none;
+  // Behind code without unwind tables: who calls is a guess. Its number and that of the same frame
+  // where it is certain differ.
+  bool guessed = false;
 };
 
 using FrameId = uint32_t;
@@ -81,6 +84,12 @@ class Frames {
   Frames(Symbolizer& symbolizer, StringTable& names, Resolver::Options options, StackSource source,
          size_t cache_entries);
 
+  // From now on frames that are guesses have numbers of their own.
+  void mark_guesses() { marks_guesses_ = true; }
+  // The frame where it is certain; itself, if it is no guess.
+  FrameId certain(FrameId id) const { return frames_[id].guessed ? certain_ids_[id] : id; }
+  bool has_guesses() const { return !certain_ids_.empty(); }
+
   // The function at an address, without inlined ones.
   FrameId at(const Process& process, uint64_t address, bool kernel, uint64_t time);
 
@@ -91,7 +100,7 @@ class Frames {
     FrameId function;
   };
   Put put(PathTree& tree, uint32_t below, const Process& process, uint64_t address, bool kernel,
-          uint64_t time);
+          uint64_t time, bool guessed = false);
 
   // Where a stack ends. in_kernel: its thread was in the kernel, so that the first of the user's
   // frames is where it left the program, no return address. leaf: the innermost frame, where that
@@ -117,11 +126,13 @@ class Frames {
   // "main:/bin/app"; "NoSymbols:/bin/app"; "[broken]", of the kernel's part "[broken]_[k]".
   std::string name(FrameId id) const;
   // As flame graphs have it: "main", "[app]" without a symbol, "[unknown]" without a module; of the
-  // kernel with the suffix _[k]. Without characters that have a meaning in the folded form.
+  // kernel with the suffix _[k], and of a guess with _[g]. Without characters that have a meaning
+  // in the folded form.
   std::string folded_name(FrameId id) const;
 
  private:
   FrameId intern(const Frame& frame);
+  FrameId intern_guess(Frame frame);
   // The address of the call in the stack's frame number i.
   static uint64_t address_of(const pi::StackView& stack, uint32_t i, bool in_kernel);
   void judge_kernel(JudgedStack& judged, const pi::StackView& stack, const Process& process,
@@ -137,8 +148,10 @@ class Frames {
   Resolver resolver_;
   ReturnSites sites_;
   std::vector<Frame> frames_;
-  PathTree known_;                  // module, symbol, how it was found
-  std::vector<FrameId> known_ids_;  // by place of known_
+  PathTree known_;                    // module, symbol, how it was found
+  std::vector<FrameId> known_ids_;    // by place of known_
+  std::vector<FrameId> certain_ids_;  // by number, of guesses; empty: there are none
+  bool marks_guesses_ = false;
 };
 
 // The text without line ends and semicolons, which folded stacks are made of.
