@@ -59,73 +59,32 @@ class TimedExport final : public Subscriber, private RecordsByTime::Output {
   bool empty_ = true;
 };
 
-using Chrome = TimedExport<make_chrome_writer, Content::states>;
-using PerfScript = TimedExport<make_perf_script_writer, Content::ticks>;
-using Ctf = TimedExport<make_ctf_writer, Content::events>;
-using Firefox = TimedExport<make_firefox_writer, Content::events>;
-using Perfetto = TimedExport<make_perfetto_writer, Content::events>;
+template <MakeWriter make_writer, Content content>
+struct TimedFormat {
+  using Export = TimedExport<make_writer, content>;
+  static std::unique_ptr<Subscriber> make(const ReportContext& context, Sink* sink) {
+    return std::make_unique<Export>(context, *sink);
+  }
+  static std::optional<Lack> lack(const Summary& summary) {
+    return lack_of_records(summary.find<Export>()->empty());
+  }
+  static bool write(const Summary& summary, Sink&) {
+    summary.find<Export>()->end(summary);
+    return true;
+  }
+  static constexpr TimedReport functions = {make, lack, write};
+};
 
 }  // namespace
 
-std::unique_ptr<Subscriber> make_chrome(const ReportContext& context, Sink* sink) {
-  return std::make_unique<Chrome>(context, *sink);
-}
-
-std::optional<Lack> lack_of_chrome(const Summary& summary) {
-  return lack_of_records(summary.find<Chrome>()->empty());
-}
-
-bool end_chrome(const Summary& summary, Sink&) {
-  summary.find<Chrome>()->end(summary);
-  return true;
-}
-
-std::unique_ptr<Subscriber> make_ctf(const ReportContext& context, Sink* sink) {
-  return std::make_unique<Ctf>(context, *sink);
-}
-
-std::optional<Lack> lack_of_ctf(const Summary& summary) {
-  return lack_of_records(summary.find<Ctf>()->empty());
-}
-
-bool end_ctf(const Summary& summary, Sink&) {
-  summary.find<Ctf>()->end(summary);
-  return true;
-}
-
-std::unique_ptr<Subscriber> make_firefox(const ReportContext& context, Sink* sink) {
-  return std::make_unique<Firefox>(context, *sink);
-}
-
-std::optional<Lack> lack_of_firefox(const Summary& summary) {
-  return lack_of_records(summary.find<Firefox>()->empty());
-}
-
-bool end_firefox(const Summary& summary, Sink&) {
-  summary.find<Firefox>()->end(summary);
-  return true;
-}
-
-std::unique_ptr<Subscriber> make_perfetto(const ReportContext& context, Sink* sink) {
-  return std::make_unique<Perfetto>(context, *sink);
-}
-
-std::optional<Lack> lack_of_perfetto(const Summary& summary) {
-  return lack_of_records(summary.find<Perfetto>()->empty());
-}
-
-bool end_perfetto(const Summary& summary, Sink&) {
-  summary.find<Perfetto>()->end(summary);
-  return true;
-}
-
-std::unique_ptr<Subscriber> make_perf_script(const ReportContext& context, Sink* sink) {
-  return std::make_unique<PerfScript>(context, *sink);
-}
-
-bool end_perf_script(const Summary& summary, Sink&) {
-  summary.find<PerfScript>()->end(summary);
-  return true;
-}
+constinit const TimedReport chrome_report =
+    TimedFormat<make_chrome_writer, Content::states>::functions;
+constinit const TimedReport ctf_report = TimedFormat<make_ctf_writer, Content::events>::functions;
+constinit const TimedReport firefox_report =
+    TimedFormat<make_firefox_writer, Content::events>::functions;
+constinit const TimedReport perf_script_report =
+    TimedFormat<make_perf_script_writer, Content::ticks>::functions;
+constinit const TimedReport perfetto_report =
+    TimedFormat<make_perfetto_writer, Content::events>::functions;
 
 }  // namespace post

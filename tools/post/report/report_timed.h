@@ -9,24 +9,15 @@
 
 namespace post {
 
-std::unique_ptr<Subscriber> make_chrome(const ReportContext& context, Sink* sink);
-std::optional<Lack> lack_of_chrome(const Summary& summary);
-bool end_chrome(const Summary& summary, Sink& sink);
+// The functions of one format, for its entry in the table of reports.
+struct TimedReport {
+  MakeSubscriber make;
+  std::optional<Lack> (*lack)(const Summary& summary);
+  bool (*write)(const Summary& summary, Sink& sink);
+};
 
-std::unique_ptr<Subscriber> make_ctf(const ReportContext& context, Sink* sink);
-std::optional<Lack> lack_of_ctf(const Summary& summary);
-bool end_ctf(const Summary& summary, Sink& sink);
-
-std::unique_ptr<Subscriber> make_firefox(const ReportContext& context, Sink* sink);
-std::optional<Lack> lack_of_firefox(const Summary& summary);
-bool end_firefox(const Summary& summary, Sink& sink);
-
-std::unique_ptr<Subscriber> make_perfetto(const ReportContext& context, Sink* sink);
-std::optional<Lack> lack_of_perfetto(const Summary& summary);
-bool end_perfetto(const Summary& summary, Sink& sink);
-
-std::unique_ptr<Subscriber> make_perf_script(const ReportContext& context, Sink* sink);
-bool end_perf_script(const Summary& summary, Sink& sink);
+extern const TimedReport chrome_report, ctf_report, firefox_report, perf_script_report,
+    perfetto_report;
 
 }  // namespace post
 
