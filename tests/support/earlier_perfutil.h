@@ -101,7 +101,6 @@ struct pi_ptt_state {
 
 int PttGetState(struct pi_ptt_state* state);
 
-/* As it is now: it has not grown yet. */
 struct pi_stack_resolver {
   size_t size;
   void* context;

@@ -28,6 +28,7 @@ struct pi_stack_copy {
   uint64_t registers[PI_STACK_REGISTERS];
   const void* bytes; /* from the stack pointer on; valid during the call */
   size_t length;     /* bytes */
+  uint64_t id;       /* of no other copy of this trace */
 };
 
 #define PI_STACK_UNKNOWN 0 /* the caller of the last frame is not known */
@@ -68,7 +69,8 @@ struct pi_stack_resolver {
   /* As soon as the change is known, which may be before ticks with an earlier time. */
   void (*change)(void* context, const struct pi_process_change* change);
   /* Copies come in the order of their times. Fills frames, and returns 1; or 0: ask again
-   * later. Unless last is 0, it is not asked again.
+   * later. Unless last is 0, it is not asked again. With drop, later copies come meanwhile;
+   * without, they wait, too.
    */
   int (*resolve)(void* context, const struct pi_stack_copy* copy, int last, uint64_t* addresses,
                  uint32_t space, struct pi_stack_frames* frames);
@@ -76,6 +78,8 @@ struct pi_stack_resolver {
    * no more; valid until the next call.
    */
   const char* (*note)(void* context, unsigned int index);
+  /* It is not asked again for this copy, for which it has returned 0. Or null. */
+  void (*drop)(void* context, uint64_t id);
 };
 
 /* The bytes of each copy, unless the application knows better: with fewer, more stacks are cut. */

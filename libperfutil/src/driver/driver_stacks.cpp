@@ -24,6 +24,7 @@ namespace {
 constexpr uint64_t copies_a_buffer = 128;
 constexpr uint64_t min_frame_bytes = 4 << 20;  // of the buffer of frames of a CPU
 constexpr int usual_wait_ms = 50;
+constexpr int wait_for_tables_ms = 10;
 constexpr int shortest_wait_ms = 2;
 
 uint64_t to_pages(uint64_t bytes) {
@@ -142,7 +143,9 @@ void DriverStacks::run(const std::function<void()>& look_for_cpus) {
         next_look = Clock::now() + std::chrono::seconds(1);
       }
       const std::lock_guard lock(mutex_);
-      wait_ms = drain() ? shortest_wait_ms : usual_wait_ms;
+      wait_ms = drain()                   ? shortest_wait_ms
+                : unwinding_.is_waiting() ? wait_for_tables_ms
+                                          : usual_wait_ms;
     } catch (const std::bad_alloc&) {
       // The module counts the copies for which there is no space then.
     }

@@ -55,6 +55,7 @@ uint64_t PerfCollector::resolve_stacks(uint64_t until) {
   };
   if (until == UINT64_MAX) unwinding_.finish(until, put);
   const uint64_t waits = unwinding_.advance(until, StackUnwinding::Wait::usual, put);
+  reader_.set_waits(unwinding_.is_waiting());
   return waits == UINT64_MAX ? until : waits - 1;
 }
 

@@ -56,7 +56,7 @@ bool PerfReader::wait() {
   // After a task has ended, its ring reports that for ever, while its children may still write to
   // it: remove it from epoll. It is still drained, as are rings that are not filled to their mark:
   // every 100 ms, because the NSpid of a new task can be read only while it lives.
-  constexpr int interval_ms = 100;
+  const int interval_ms = waits_ ? 10 : 100;
   std::array<epoll_event, 32> events;
   const int count =
       ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), interval_ms);

@@ -23,9 +23,11 @@ class PerfReader {
   Status prepare();
   // From any thread; closing fd ends it.
   void watch(int fd);
-  // Calls drain when a watched ring passes its mark, and at least every 100 ms; after it, once a
-  // second, each_second. Both run in the reader's thread.
+  // Calls drain when a watched ring passes its mark, and at least every 100 ms, or every 10 ms
+  // while set_waits(true); after it, once a second, each_second. Both run in the reader's thread.
   Status start(Work drain, Work each_second);
+  // From any thread.
+  void set_waits(bool waits) { waits_ = waits; }
   // Ends the thread and waits for it; repeated calls are harmless.
   void stop();
 
@@ -36,6 +38,7 @@ class PerfReader {
 
   ProcessFd epoll_;
   ProcessFd stop_event_;
+  std::atomic<bool> waits_ = false;
   std::thread thread_;
 };
 

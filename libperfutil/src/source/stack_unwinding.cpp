@@ -28,6 +28,10 @@ void StackUnwinding::begin() {
 }
 
 void StackUnwinding::forget() {
+  const auto& resolver = copies_.resolver;
+  for (const HeldStack* held : waiting_)
+    if (resolver.drop) resolver.drop(resolver.context, held->copy.id);
+  waiting_.clear();
   queues_.clear();
   held_bytes_ = 0;
 }
@@ -47,35 +51,80 @@ std::vector<std::string> StackUnwinding::notes() const {
 }
 
 void StackUnwinding::hold(uint32_t cpu, HeldStack held) {
+  held.copy.id = ++last_id_;
   held_bytes_ += held.size();
-  queues_[cpu].push_back(std::move(held));
+  queues_[cpu].held.push_back(std::move(held));
+}
+
+StackUnwinding::Queue* StackUnwinding::oldest_new(uint64_t until) {
+  Queue* found = nullptr;
+  uint64_t first = until;
+  for (auto& [number, queue] : queues_) {
+    if (queue.tried == queue.held.size()) continue;
+    const uint64_t time = queue.held[queue.tried].time;
+    if (time > until || (found && time >= first)) continue;
+    found = &queue;
+    first = time;
+  }
+  return found;
 }
 
 StackUnwinding::Queue* StackUnwinding::oldest(uint64_t until, uint32_t& cpu) {
   Queue* found = nullptr;
   for (auto& [number, queue] : queues_)
-    if (!queue.empty() && queue.front().time <= until &&
-        (!found || queue.front().time < found->front().time)) {
+    if (!queue.held.empty() && queue.held.front().time <= until &&
+        (!found || queue.held.front().time < found->held.front().time)) {
       found = &queue;
       cpu = number;
     }
   return found;
 }
 
-uint64_t StackUnwinding::advance(uint64_t until, Wait wait, const Put& put) {
+void StackUnwinding::try_again(Wait wait) {
   const auto age = static_cast<uint64_t>(limits_.age.count());
-  const size_t space = std::max(limits_.bytes, limits_.bytes_a_cpu * queues_.size());
-  uint32_t cpu = 0;
-  while (Queue* queue = oldest(until, cpu)) {
-    HeldStack& held = queue->front();
-    const bool is_due = wait == Wait::none || held_bytes_ > space ||
-                        (wait == Wait::usual && trace_clock() > held.time + age);
-    if (held.has_copy && !resolve(held, is_due)) return held.time;
-    held_bytes_ -= held.size();
-    put(cpu, held, held.has_copy ? &resolved_ : nullptr);
-    queue->pop_front();
+  const uint64_t now = wait == Wait::usual && !waiting_.empty() ? trace_clock() : 0;
+  std::erase_if(waiting_, [&](HeldStack* held) {
+    return resolve(*held, wait == Wait::none || (wait == Wait::usual && now > held->time + age));
+  });
+}
+
+// An application that cannot be asked again for an older one must answer before the next.
+void StackUnwinding::try_new(uint64_t until, Wait wait) {
+  const bool in_order = !copies_.resolver.drop;
+  while (Queue* queue = in_order && !waiting_.empty() ? nullptr : oldest_new(until)) {
+    HeldStack& held = queue->held[queue->tried++];
+    if (held.has_copy && !resolve(held, wait == Wait::none)) waiting_.push_back(&held);
   }
-  return UINT64_MAX;
+}
+
+void StackUnwinding::put_done(uint64_t until, const Put& put) {
+  uint32_t cpu = 0;
+  for (Queue* queue = oldest(until, cpu); queue; queue = oldest(until, cpu)) {
+    HeldStack& held = queue->held.front();
+    if (queue->tried == 0 || !held.is_done()) return;
+    held_bytes_ -= held.size();
+    put(cpu, held, held.resolved ? &*held.resolved : nullptr);
+    queue->held.pop_front();
+    --queue->tried;
+  }
+}
+
+bool StackUnwinding::is_over() const {
+  return held_bytes_ > std::max(limits_.bytes, limits_.bytes_a_cpu * queues_.size());
+}
+
+uint64_t StackUnwinding::advance(uint64_t until, Wait wait, const Put& put) {
+  try_again(wait);
+  try_new(until, wait);
+  put_done(until, put);
+  // The oldest does without what the application waits for.
+  while (is_over() && !waiting_.empty()) {
+    (void)resolve(*waiting_.front(), true);
+    waiting_.pop_front();
+    try_new(until, wait);
+    put_done(until, put);
+  }
+  return waiting_.empty() ? UINT64_MAX : waiting_.front()->time;
 }
 
 void StackUnwinding::finish(uint64_t until, const Put& put) {
@@ -88,21 +137,29 @@ void StackUnwinding::finish(uint64_t until, const Put& put) {
 }
 
 bool StackUnwinding::resolve(HeldStack& held, bool last) {
-  resolved_.frames.resize(depth_);
+  ResolvedStack resolved;
+  if (!ask(held, last, resolved)) return false;
+  held_bytes_ -= held.size();
+  held.stack = {};
+  held.resolved = std::move(resolved);
+  held_bytes_ += held.size();
+  return true;
+}
+
+bool StackUnwinding::ask(const HeldStack& held, bool last, ResolvedStack& resolved) {
   pi_stack_copy copy = held.copy;
   copy.time = held.time;
   copy.bytes = held.stack.data();
   copy.length = held.stack.size();
   pi_stack_frames frames{};
   const auto& resolver = copies_.resolver;
-  if (resolver.resolve(resolver.context, &copy, last, resolved_.frames.data(), depth_, &frames) ==
-          0 &&
-      !last)
+  space_.resize(depth_);
+  if (resolver.resolve(resolver.context, &copy, last, space_.data(), depth_, &frames) == 0 && !last)
     return false;
   frames.frames = std::min(frames.frames, depth_);
-  resolved_.frames.resize(frames.frames);
-  resolved_.by_table = frames.by_table = std::min(frames.by_table, frames.frames);
-  resolved_.flags = flags_of(frames);
+  resolved.frames.assign(space_.begin(), space_.begin() + frames.frames);
+  resolved.by_table = frames.by_table = std::min(frames.by_table, frames.frames);
+  resolved.flags = flags_of(frames);
   return true;
 }
 

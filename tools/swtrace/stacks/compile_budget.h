@@ -17,14 +17,18 @@ class CompileBudget {
 
   explicit CompileBudget(Clock::duration most) : most_(most), left_(most) {}
 
-  bool is_spent(Clock::time_point now) {
-    left_ = std::min<Clock::duration>(most_, left_ + (now - filled_) / 4);
-    filled_ = now;
-    return left_ <= Clock::duration::zero();
-  }
+  bool is_spent(Clock::time_point now) { return left(now) <= Clock::duration::zero(); }
+  // Half of it is kept for tables that stacks wait for.
+  bool is_low(Clock::time_point now) { return left(now) <= most_ / 2; }
   void use(Clock::duration time) { left_ -= time; }
 
  private:
+  Clock::duration left(Clock::time_point now) {
+    left_ = std::min<Clock::duration>(most_, left_ + (now - filled_) / 4);
+    filled_ = now;
+    return left_;
+  }
+
   const Clock::duration most_;
   Clock::duration left_;
   Clock::time_point filled_ = Clock::now();

@@ -7,11 +7,70 @@
 #include <utility>
 
 namespace pi::swtrace {
+namespace {
+
+// Of one process, between two of its ticks.
+constexpr size_t max_new_files = 256;
+
+}  // namespace
+
+ProcessMap::ProcessMap(const ProcessMap& other)
+    : all_(other.all_), by_address_(other.by_address_), new_files_(other.new_files_) {
+  *all_ += by_address_.size();
+}
+
+const Mapping* ProcessMap::find(uint64_t address) const {
+  const auto after = by_address_.upper_bound(address);
+  if (after == by_address_.begin()) return nullptr;
+  const Mapping& mapping = std::prev(after)->second;
+  return address < mapping.end ? &mapping : nullptr;
+}
+
+std::vector<std::shared_ptr<TableFile>> ProcessMap::take_new_files() const {
+  return std::exchange(new_files_, {});
+}
+
+// Makes the addresses free, which may divide a mapping.
+void ProcessMap::cut_out(uint64_t begin, uint64_t end) {
+  auto at = by_address_.lower_bound(begin);
+  if (at != by_address_.begin()) {
+    const auto before = std::prev(at);
+    if (before->second.end > end) {
+      Mapping rest = before->second;
+      by_address_.emplace_hint(at, end, std::move(rest));
+    }
+    before->second.end = std::min(before->second.end, begin);
+  }
+  at = by_address_.lower_bound(begin);
+  while (at != by_address_.end() && at->first < end) {
+    if (at->second.end > end) {
+      Mapping rest = at->second;
+      by_address_.emplace_hint(std::next(at), end, std::move(rest));
+    }
+    at = by_address_.erase(at);
+  }
+}
+
+// Replaces what was mapped there; perf does not report where memory is unmapped.
+void ProcessMap::put(uint64_t begin, Mapping mapping) {
+  *all_ -= by_address_.size();
+  cut_out(begin, mapping.end);
+  if (mapping.file && new_files_.size() < max_new_files) new_files_.push_back(mapping.file);
+  by_address_.insert_or_assign(begin, std::move(mapping));
+  *all_ += by_address_.size();
+}
+
+bool ProcessMap::remove_from(uint64_t begin) {
+  const auto at = by_address_.lower_bound(begin);
+  if (at == by_address_.end()) return false;
+  by_address_.erase(at);
+  --*all_;
+  return true;
+}
 
 void ProcessMaps::clear() {
   processes_.clear();
   changes_.clear();
-  mappings_ = 0;
   refused_ = 0;
 }
 
@@ -32,88 +91,50 @@ void ProcessMaps::advance(uint64_t time) {
     apply(std::move(changes_.extract(changes_.begin()).mapped()));
 }
 
-void ProcessMaps::replace(SharedMaps& maps, SharedMaps by) {
-  if (maps && maps.use_count() == 1) mappings_ -= maps->size();
-  maps = std::move(by);
-}
-
-// Makes the mappings those of one process. False: the limit has no space for a copy.
-bool ProcessMaps::own(SharedMaps& maps) {
-  if (!maps) {
-    maps = std::make_shared<Maps>();
-  } else if (maps.use_count() > 1) {
-    if (maps->size() + mappings_ > limits_.mappings) return false;
-    maps = std::make_shared<Maps>(*maps);
-    mappings_ += maps->size();
+// Makes the memory that of one process. False: the limit has no space for a copy.
+bool ProcessMaps::own(SharedMap& map) {
+  if (!map) {
+    map = std::make_shared<ProcessMap>(mappings_);
+  } else if (map.use_count() > 1) {
+    if (map->size() + *mappings_ > limits_.mappings) return false;
+    map = std::make_shared<ProcessMap>(*map);
   }
   return true;
 }
 
-void ProcessMaps::map(Maps& maps, uint64_t begin, Mapping mapping) {
-  mappings_ -= maps.size();
-  put(maps, begin, std::move(mapping));
+void ProcessMaps::add_mapping(ProcessMap& map, uint64_t begin, Mapping mapping) {
+  map.put(begin, std::move(mapping));
   // What was there before is gone in any case.
-  for (auto at = maps.find(begin); at != maps.end() && is_over(maps); ++refused_)
-    at = maps.erase(at);
-  mappings_ += maps.size();
+  for (; is_over(map) && map.remove_from(begin); ++refused_) {
+  }
 }
 
-bool ProcessMaps::is_over(const Maps& maps) const {
-  return maps.size() > limits_.mappings_a_process || mappings_ + maps.size() > limits_.mappings;
+bool ProcessMaps::is_over(const ProcessMap& map) const {
+  return map.size() > limits_.mappings_a_process || *mappings_ > limits_.mappings;
 }
 
 void ProcessMaps::apply(Change change) {
   if (change.kind == PI_PROCESS_EXECUTED || change.kind == PI_PROCESS_ENDED) {
-    const auto process = processes_.find(change.pid);
-    if (process == processes_.end()) return;
-    replace(process->second, nullptr);
-    processes_.erase(process);
+    processes_.erase(change.pid);
     return;
   }
   if (change.kind == PI_PROCESS_FORKED) {
     const auto parent = processes_.find(change.parent);
     if (parent == processes_.end()) return;
-    SharedMaps shared = parent->second;
-    replace(processes_[change.pid], std::move(shared));
+    SharedMap shared = parent->second;
+    processes_[change.pid] = std::move(shared);
     return;
   }
-  auto& maps = processes_[change.pid];
-  if (own(maps))
-    map(*maps, change.address, std::move(change.mapping));
+  auto& map = processes_[change.pid];
+  if (own(map))
+    add_mapping(*map, change.address, std::move(change.mapping));
   else
     ++refused_;
 }
 
-// Replaces what was mapped there; perf does not report where memory is unmapped.
-void ProcessMaps::put(Maps& maps, uint64_t begin, Mapping mapping) {
-  auto at = maps.lower_bound(begin);
-  if (at != maps.begin()) {
-    const auto before = std::prev(at);
-    if (before->second.end > mapping.end) {
-      Mapping rest = before->second;
-      maps.emplace_hint(at, mapping.end, std::move(rest));
-    }
-    before->second.end = std::min(before->second.end, begin);
-  }
-  at = maps.lower_bound(begin);
-  while (at != maps.end() && at->first < mapping.end) {
-    if (at->second.end > mapping.end) {
-      Mapping rest = at->second;
-      maps.emplace_hint(std::next(at), mapping.end, std::move(rest));
-    }
-    at = maps.erase(at);
-  }
-  maps.insert_or_assign(begin, std::move(mapping));
-}
-
-const Mapping* ProcessMaps::find(uint32_t pid, uint64_t address) const {
+std::shared_ptr<const ProcessMap> ProcessMaps::of(uint32_t pid) const {
   const auto process = processes_.find(pid);
-  if (process == processes_.end() || !process->second) return nullptr;
-  const Maps& maps = *process->second;
-  const auto after = maps.upper_bound(address);
-  if (after == maps.begin()) return nullptr;
-  const Mapping& mapping = std::prev(after)->second;
-  return address < mapping.end ? &mapping : nullptr;
+  return process == processes_.end() ? nullptr : process->second;
 }
 
 }  // namespace pi::swtrace

@@ -4,10 +4,11 @@
 #define SWTRACE_PROCESS_MAPS_H
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "perfutil.h"
 
@@ -20,6 +21,35 @@ struct Mapping {
   uint64_t end;
   uint64_t bias;                    // address minus offset in the file
   std::shared_ptr<TableFile> file;  // null: memory without one
+};
+
+// The executable memory of one process.
+class ProcessMap {
+ public:
+  // all: the mappings of all processes.
+  explicit ProcessMap(std::shared_ptr<size_t> all) : all_(std::move(all)) {}
+  ProcessMap(const ProcessMap& other);
+  ProcessMap& operator=(const ProcessMap&) = delete;
+  ~ProcessMap() { *all_ -= by_address_.size(); }
+
+  // Null: no executable memory is known there.
+  const Mapping* find(uint64_t address) const;
+  // The files that were mapped since the last call, up to a limit.
+  std::vector<std::shared_ptr<TableFile>> take_new_files() const;
+
+ private:
+  friend class ProcessMaps;
+  using Entries = std::map<uint64_t, Mapping>;  // by address; they do not overlap
+
+  size_t size() const { return by_address_.size(); }
+  void put(uint64_t begin, Mapping mapping);
+  void cut_out(uint64_t begin, uint64_t end);
+  // Removes what begins there, or the next one. False: there is none.
+  bool remove_from(uint64_t begin);
+
+  std::shared_ptr<size_t> all_;
+  Entries by_address_;
+  mutable std::vector<std::shared_ptr<TableFile>> new_files_;
 };
 
 // Not thread-safe. Changes are applied when a time is reached, since they may come early.
@@ -39,14 +69,13 @@ class ProcessMaps {
   void add(const pi_process_change& change, std::shared_ptr<TableFile> file);
   // Applies the changes up to this time, in the order of their times.
   void advance(uint64_t time);
-  // Null: no executable memory is known there.
-  const Mapping* find(uint32_t pid, uint64_t address) const;
+  // The memory of a process now; it stays as it is when the process changes. Null: none is known.
+  std::shared_ptr<const ProcessMap> of(uint32_t pid) const;
   // Mappings that are not known because of the limits.
   uint64_t refused() const { return refused_; }
 
  private:
-  using Maps = std::map<uint64_t, Mapping>;  // by address; they do not overlap
-  using SharedMaps = std::shared_ptr<Maps>;
+  using SharedMap = std::shared_ptr<ProcessMap>;
 
   struct Change {
     int kind;
@@ -55,16 +84,15 @@ class ProcessMaps {
     Mapping mapping;
   };
   void apply(Change change);
-  void replace(SharedMaps& maps, SharedMaps by);
-  bool own(SharedMaps& maps);
-  void map(Maps& maps, uint64_t begin, Mapping mapping);
-  bool is_over(const Maps& maps) const;
-  static void put(Maps& maps, uint64_t begin, Mapping mapping);
+  bool own(SharedMap& map);
+  void add_mapping(ProcessMap& map, uint64_t begin, Mapping mapping);
+  bool is_over(const ProcessMap& map) const;
 
   const Limits limits_;
   // A child shares its parent's until one of them changes.
-  std::unordered_map<uint32_t, SharedMaps> processes_;
-  size_t mappings_ = 0;  // of all processes; shared ones count once
+  std::unordered_map<uint32_t, SharedMap> processes_;
+  std::shared_ptr<size_t> mappings_ =
+      std::make_shared<size_t>(0);  // of all; shared ones count once
   uint64_t refused_ = 0;
   std::multimap<uint64_t, Change> changes_;  // by time
 };

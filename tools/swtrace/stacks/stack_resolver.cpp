@@ -41,10 +41,12 @@ pi_stack_resolver StackResolver::functions() {
     resolver.note_ = std::move(notes[index]);
     return resolver.note_.c_str();
   };
+  functions.drop = [](void* context, uint64_t id) { self(context).drop(id); };
   return functions;
 }
 
 void StackResolver::begin() {
+  waiting_.clear();
   maps_.clear();
   late_ = 0;
 }
@@ -57,18 +59,28 @@ void StackResolver::change(const pi_process_change& change) {
   maps_.add(change, std::move(file));
 }
 
+// The memory of the stack's process at its time. A process that runs will need the tables of its
+// files; those of the many that only sleep are not compiled.
+std::shared_ptr<const ProcessMap> StackResolver::memory_at(const pi_stack_copy& copy) {
+  maps_.advance(copy.time);
+  auto memory = maps_.of(copy.pid);
+  if (memory)
+    for (const auto& file : memory->take_new_files()) files_.ask(file, TableWish::expected);
+  return memory;
+}
+
 bool StackResolver::resolve(const pi_stack_copy& copy, bool last, std::span<uint64_t> addresses,
                             pi_stack_frames& frames) {
-  maps_.advance(copy.time);
-  bool missing = false;
+  const auto known = waiting_.find(copy.id);
+  const bool is_new = known == waiting_.end();
+  if (!is_new && !last && !files_.is_done(*known->second.missing)) return false;
+  const auto memory = is_new ? memory_at(copy) : known->second.memory;
+  std::shared_ptr<TableFile> missing;
   const auto find = [&](uint64_t address) -> unwind::Code {
-    const Mapping* mapping = maps_.find(copy.pid, address);
+    const Mapping* mapping = memory && !(missing && !last) ? memory->find(address) : nullptr;
     if (!mapping) return {};
     if (!mapping->file) return {true, nullptr, 0};
-    if (mapping->file->state() == TableFile::State::pending) {
-      files_.want(mapping->file);
-      missing = true;
-    }
+    if (!files_.is_done(*mapping->file) && !missing) missing = mapping->file;
     return {true, mapping->file->table(), mapping->bias};
   };
   unwind::CapturedStack stack;
@@ -76,8 +88,13 @@ bool StackResolver::resolve(const pi_stack_copy& copy, bool last, std::span<uint
   std::copy(std::begin(copy.registers), std::end(copy.registers), stack.registers.begin());
   stack.bytes = {static_cast<const std::byte*>(copy.bytes), copy.length};
   const auto walked = unwind::walk_stack(stack, find, addresses);
-  if (missing && !last) return false;
+  if (missing && !last) {
+    files_.ask(missing, TableWish::wanted);
+    waiting_.insert_or_assign(copy.id, Waiting{memory, missing});
+    return false;
+  }
   if (missing) ++late_;
+  waiting_.erase(copy.id);
   frames.frames = static_cast<uint32_t>(walked.frames);
   frames.by_table = static_cast<uint32_t>(walked.by_table);
   frames.end = end_of(walked.end);

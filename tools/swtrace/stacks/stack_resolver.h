@@ -4,8 +4,10 @@
 #define SWTRACE_STACK_RESOLVER_H
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "perfutil.h"
@@ -29,11 +31,21 @@ class StackResolver {
   // False: a table that the stack needs is not ready. last: then do without it.
   bool resolve(const pi_stack_copy& copy, bool last, std::span<uint64_t> addresses,
                pi_stack_frames& frames);
+  void drop(uint64_t id) { waiting_.erase(id); }
   std::vector<std::string> notes() const;
 
  private:
+  // A stack whose table is not ready.
+  struct Waiting {
+    std::shared_ptr<const ProcessMap> memory;  // as it was at the time of the stack
+    std::shared_ptr<TableFile> missing;
+  };
+
+  std::shared_ptr<const ProcessMap> memory_at(const pi_stack_copy& copy);
+
   TableFiles files_;
   ProcessMaps maps_;
+  std::unordered_map<uint64_t, Waiting> waiting_;  // by the id of the copy
   uint64_t late_ = 0;
   std::string note_;  // the last that was asked for
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Opens the files that processes have mapped, has their tables compiled, and keeps them.
+// The files that processes have mapped, and their tables.
 #ifndef SWTRACE_TABLE_FILES_H
 #define SWTRACE_TABLE_FILES_H
 
@@ -13,11 +13,12 @@
 #include <vector>
 
 #include "compile_budget.h"
-#include "table_child.h"
+#include "table_compiler.h"
 
 namespace pi::swtrace {
 
-struct TableWork;
+class TableWork;
+struct TableSource;
 
 // How a file was mapped.
 struct MappedAs {
@@ -27,17 +28,16 @@ struct MappedAs {
   std::string path;  // as in /proc/PID/maps
 };
 
-// A file on disk.
-struct TableSource;
+// How much the table of a file is needed.
+enum class TableWish : uint8_t {
+  none,
+  expected,  // its process runs
+  wanted,    // a stack waits for it
+};
 
 // A mapped file. Several can be the same file on disk, and then have one table.
 class TableFile {
  public:
-  enum class State : uint8_t {
-    pending,  // nobody has asked for it, or it is not ready
-    ready,
-    none,
-  };
   // The bytes of its path are added to path_bytes, as long as it exists.
   TableFile(const MappedAs& place, std::shared_ptr<std::atomic<size_t>> path_bytes)
       : place_(place), path_bytes_(std::move(path_bytes)) {
@@ -47,32 +47,34 @@ class TableFile {
   TableFile(const TableFile&) = delete;
   TableFile& operator=(const TableFile&) = delete;
 
-  State state() const { return state_.load(std::memory_order_acquire); }
-  // Null unless it is ready.
-  const unwind::Table* table() const {
-    return state() == State::ready ? &table_->table() : nullptr;
-  }
+  // Null before TableFiles::is_done(), and if there is none.
+  const unwind::Table* table() const { return table_ ? &table_->table() : nullptr; }
 
  private:
   friend class TableFiles;
-  friend struct TableWork;
+  friend class TableWork;
   const MappedAs place_;
   const std::shared_ptr<std::atomic<size_t>> path_bytes_;
-  bool wanted_ = false;  // of the thread that calls want()
-  std::atomic<State> state_{State::pending};
-  std::shared_ptr<const SealedTable> table_;  // written before state_
-  std::shared_ptr<TableSource> source_;       // of the thread of TableFiles
+  // Of the thread that calls TableFiles.
+  bool is_done_ = false;
+  std::shared_ptr<const SealedTable> table_;
+  // Guarded by TableWork.
+  std::shared_ptr<TableSource> source_;
+  TableWish wish_ = TableWish::none;
+  bool not_opened_ = false;
 };
 
-// Files are opened and tables compiled in a thread of its own, which a file system may block.
+// Called by one thread at a time. Files are opened and tables compiled in threads of their own,
+// which a file system may block.
 class TableFiles {
  public:
+  // Called by two threads: for files of root, and for those of all other users.
   using Compile = std::function<Result<SealedTable>(const UniqueFd& file)>;
 
   // time: for the files of root, and for those of all other users.
   explicit TableFiles(Compile compile, CompileBudget::Clock::duration time = CompileBudget::usual,
                       std::string proc = "/proc");
-  // Waits up to a second for the thread, then detaches it.
+  // Waits up to a second for the threads, then detaches them.
   ~TableFiles();
   TableFiles(const TableFiles&) = delete;
   TableFiles& operator=(const TableFiles&) = delete;
@@ -80,18 +82,21 @@ class TableFiles {
   // Opens the file soon, while its process lives. Null for memory without a file, and if the paths
   // of others use all memory for paths.
   std::shared_ptr<TableFile> mapped(const MappedAs& place);
-  // Has the table compiled, if that is not done yet.
-  void want(const std::shared_ptr<TableFile>& file);
+  // Has the table compiled, if that is not done yet: a wanted one first, the one that most stacks
+  // want.
+  void ask(const std::shared_ptr<TableFile>& file, TableWish wish);
+  // The table is ready, or there will be none.
+  bool is_done(TableFile& file);
   // One sentence on each kind of files whose tables are missing.
   std::vector<std::string> notes() const;
 
  private:
   bool start();
 
-  std::shared_ptr<TableWork> work_;  // shared with the thread, which may outlive this
+  std::shared_ptr<TableWork> work_;  // shared with the threads, which may outlive this
   std::shared_ptr<std::atomic<size_t>> path_bytes_ = std::make_shared<std::atomic<size_t>>(0);
   uint64_t paths_refused_ = 0;
-  std::thread thread_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace pi::swtrace

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "events/user_registers_x86.h"
 #include "perf/perf_convert.h"
 #include "perf/perf_copy.h"
@@ -46,8 +49,10 @@ struct Application {
   uint32_t by_table = 0;
   int end = PI_STACK_WHOLE;
   int refusals = 0;  // how often it is not ready
+  bool may_ask_later = true;
   bool was_last = false;
   std::vector<uint64_t> times;
+  std::vector<uint64_t> dropped;  // their ids
   pi_stack_copy copy{};
   std::vector<uint64_t> words;
 
@@ -58,6 +63,10 @@ struct Application {
     copies.resolver.begin = [](void*) {};
     copies.resolver.change = [](void*, const pi_process_change*) {};
     copies.resolver.note = [](void*, unsigned) -> const char* { return nullptr; };
+    if (may_ask_later)
+      copies.resolver.drop = [](void* context, uint64_t id) {
+        static_cast<Application*>(context)->dropped.push_back(id);
+      };
     copies.resolver.resolve = [](void* context, const pi_stack_copy* copy, int last,
                                  uint64_t* addresses, uint32_t space, pi_stack_frames* out) -> int {
       auto& self = *static_cast<Application*>(context);
@@ -118,10 +127,12 @@ class PerfStackUnwinding : public testing::Test {
   StackUnwinding unwinding_;
   const StackUnwinding::Put put_ = [this](uint32_t, HeldStack& held,
                                           const ResolvedStack* resolved) {
+    put_times_.push_back(held.time);
     if (resolved) replace_frames(held, PerfConverter::chain_offset, *resolved);
     converter_.convert_tick(held.record, *trace_);
   };
   std::vector<test::TimedRecord> whole_;
+  std::vector<uint64_t> put_times_;
 };
 
 TEST_F(PerfStackUnwinding, TheApplicationGetsRegistersByDwarfNumberAndTheUsedBytes) {
@@ -210,7 +221,25 @@ TEST_F(PerfStackUnwinding, TicksOfAllCpusAreResolvedInTheOrderOfTime) {
   EXPECT_THAT(application_.times, ElementsAre(10, 20, 25, 30, 50));
 }
 
-TEST_F(PerfStackUnwinding, ATickWaitsUntilTheApplicationIsReady) {
+TEST_F(PerfStackUnwinding, ATickWaitsUntilTheApplicationIsReadyAndLaterOnesOnlyForTheirPlace) {
+  application_.refusals = 1;
+  const uint64_t now = trace_clock();
+  hold(now, tick_with_copy(PERF_RECORD_MISC_USER, now, {}, {1}, 8));
+  hold(now + 1, tick_with_copy(PERF_RECORD_MISC_USER, now + 1, {}, {1}, 8), 1);
+  EXPECT_EQ(advance(), now);
+  EXPECT_TRUE(unwinding_.is_waiting());
+  EXPECT_THAT(application_.times, ElementsAre(now + 1));
+  EXPECT_THAT(put_times_, IsEmpty());
+  EXPECT_EQ(advance(), UINT64_MAX);
+  EXPECT_THAT(application_.times, ElementsAre(now + 1, now));
+  EXPECT_THAT(put_times_, ElementsAre(now, now + 1));
+  EXPECT_FALSE(application_.was_last);
+  EXPECT_FALSE(unwinding_.is_waiting());
+}
+
+TEST_F(PerfStackUnwinding, AnApplicationThatCannotBeAskedLaterGetsThemInOrder) {
+  application_.may_ask_later = false;
+  unwinding_.set(application_.copies());
   application_.refusals = 1;
   const uint64_t now = trace_clock();
   hold(now, tick_with_copy(PERF_RECORD_MISC_USER, now, {}, {1}, 8));
@@ -219,7 +248,41 @@ TEST_F(PerfStackUnwinding, ATickWaitsUntilTheApplicationIsReady) {
   EXPECT_THAT(application_.times, IsEmpty());
   EXPECT_EQ(advance(), UINT64_MAX);
   EXPECT_THAT(application_.times, ElementsAre(now, now + 1));
-  EXPECT_FALSE(application_.was_last);
+}
+
+TEST_F(PerfStackUnwinding, TheApplicationIsToldOfDroppedCopies) {
+  application_.refusals = 2;
+  const uint64_t now = trace_clock();
+  for (uint64_t i = 0; i < 3; ++i)
+    hold(now + i, tick_with_copy(PERF_RECORD_MISC_USER, now + i, {}, {1}, 8));
+  advance();
+  unwinding_.forget();
+  EXPECT_THAT(application_.dropped, ElementsAre(1, 2));
+  EXPECT_EQ(advance(), UINT64_MAX);
+  EXPECT_THAT(put_times_, IsEmpty());
+}
+
+// With any readiness of the application, every record comes once, and in the order of time.
+TEST_F(PerfStackUnwinding, RecordsComeInTheOrderOfTime) {
+  std::mt19937 random(7);
+  uint64_t time = trace_clock(), count = 0;
+  for (int i = 0; i < 300; ++i) {
+    application_.refusals = static_cast<int>(random() % 4);
+    for (uint32_t cpu = 0; cpu < 3; ++cpu)
+      for (auto n = random() % 3; n != 0; --n, ++count) {
+        time += random() % 2;
+        hold(time, tick_with_copy(PERF_RECORD_MISC_USER, time, {}, {1}, 8), cpu);
+      }
+    const size_t before = put_times_.size();
+    const uint64_t until = random() % 2 ? time - 2 : time, waits = advance(until);
+    if (put_times_.size() != before) {
+      EXPECT_LE(put_times_.back(), std::min(until, waits));
+    }
+  }
+  application_.refusals = 0;
+  advance();
+  EXPECT_EQ(put_times_.size(), count);
+  EXPECT_TRUE(std::is_sorted(put_times_.begin(), put_times_.end()));
 }
 
 TEST_F(PerfStackUnwinding, AtTheEndItWaitsForTheApplication) {
@@ -232,7 +295,7 @@ TEST_F(PerfStackUnwinding, AtTheEndItWaitsForTheApplication) {
 
 class PerfStackUnwindingInAHurry : public PerfStackUnwinding {
  protected:
-  PerfStackUnwindingInAHurry() : PerfStackUnwinding({1000, 0, std::chrono::hours(1)}) {}
+  PerfStackUnwindingInAHurry() : PerfStackUnwinding({2000, 0, std::chrono::hours(1)}) {}
 };
 
 TEST_F(PerfStackUnwindingInAHurry, TicksThatWouldUseTooMuchMemoryDoNotWait) {
@@ -240,9 +303,11 @@ TEST_F(PerfStackUnwindingInAHurry, TicksThatWouldUseTooMuchMemoryDoNotWait) {
   const uint64_t now = trace_clock();
   for (uint64_t i = 0; i < 8; ++i)
     hold(now + i, tick_with_copy(PERF_RECORD_MISC_USER, now + i, {}, {1}, 8));
-  // Each has 320 bytes: three may wait.
-  EXPECT_EQ(advance(), now + 5);
-  EXPECT_EQ(application_.times.size(), 5u);
+  // Of each so many have space.
+  const size_t fit = 2000 / (sizeof(HeldStack) + 8 + PerfConverter::chain_offset + 16);
+  ASSERT_GE(fit, 3u);
+  EXPECT_EQ(advance(), now + 8 - fit);
+  EXPECT_EQ(application_.times.size(), 8 - fit);
 }
 
 TEST_F(PerfStackUnwinding, EveryTruncatedRecordIsCountedAsLost) {

@@ -34,11 +34,16 @@ pi_process_change happened(int kind, uint32_t pid, uint64_t time, uint32_t paren
   return change;
 }
 
+const Mapping* find(const ProcessMaps& maps, uint32_t pid, uint64_t address) {
+  const auto map = maps.of(pid);
+  return map ? map->find(address) : nullptr;
+}
+
 class SwtraceProcessMaps : public testing::Test {
  protected:
   // The offset in the file; -1: nothing is mapped.
   int64_t offset(uint32_t pid, uint64_t address) const {
-    const Mapping* mapping = maps_.find(pid, address);
+    const Mapping* mapping = find(maps_, pid, address);
     return mapping ? static_cast<int64_t>(address - mapping->bias) : -1;
   }
   ProcessMaps maps_;
@@ -101,12 +106,26 @@ TEST_F(SwtraceProcessMaps, AMappingOfNoOrTooManyBytesIsIgnored) {
   EXPECT_EQ(offset(1, ~uint64_t{0}), -1);
 }
 
+TEST_F(SwtraceProcessMaps, WhatWasAskedForStaysWhenTheProcessChanges) {
+  maps_.add(mapped(1, 1, 0x1000, 0x1000), nullptr);
+  maps_.advance(1);
+  const auto before = maps_.of(1);
+  maps_.add(mapped(1, 2, 0x1000, 0x1000, 0x8000), nullptr);
+  maps_.add(happened(PI_PROCESS_ENDED, 1, 3), nullptr);
+  maps_.advance(2);
+  EXPECT_EQ(offset(1, 0x1000), 0x8000);
+  EXPECT_EQ(before->find(0x1000)->bias, 0x1000u);
+  maps_.advance(3);
+  EXPECT_FALSE(maps_.of(1));
+  EXPECT_TRUE(before->find(0x1fff));
+}
+
 // Changes whose time does not come: a trace that is suspended has no ticks.
 TEST_F(SwtraceProcessMaps, ChangesThatDoNotFitApplyAtOnce) {
   ProcessMaps maps({4, 1000, 1000});
   for (uint64_t i = 1; i <= 10; ++i) maps.add(mapped(1, i, i << 12, 0x1000), nullptr);
-  EXPECT_TRUE(maps.find(1, 6 << 12));
-  EXPECT_FALSE(maps.find(1, 7 << 12));
+  EXPECT_TRUE(find(maps, 1, 6 << 12));
+  EXPECT_FALSE(find(maps, 1, 7 << 12));
   EXPECT_EQ(maps.refused(), 0u);
 }
 
@@ -118,16 +137,16 @@ TEST_F(SwtraceProcessMaps, AProcessHasALimitedNumberOfMappings) {
     maps.add(mapped(1, i + 1, 0x100000 + i * 0x2000, 0x1000), nullptr);
   for (uint64_t i = 1; i <= 10; ++i) maps.add(mapped(2, i + 1, i << 12, 0x1000), nullptr);
   maps.advance(100);
-  EXPECT_TRUE(maps.find(1, 0x100000));
-  EXPECT_TRUE(maps.find(1, 0x102000));
-  EXPECT_FALSE(maps.find(1, 0x100000 + 10 * 0x2000));
-  EXPECT_TRUE(maps.find(2, 4 << 12));
-  EXPECT_FALSE(maps.find(2, 5 << 12));
+  EXPECT_TRUE(find(maps, 1, 0x100000));
+  EXPECT_TRUE(find(maps, 1, 0x102000));
+  EXPECT_FALSE(find(maps, 1, 0x100000 + 10 * 0x2000));
+  EXPECT_TRUE(find(maps, 2, 4 << 12));
+  EXPECT_FALSE(find(maps, 2, 5 << 12));
   EXPECT_GE(maps.refused(), 6u + 8);
   // What it has can still be replaced.
   maps.add(mapped(2, 101, 2 << 12, 0x1000, 0x5000), nullptr);
   maps.advance(101);
-  EXPECT_EQ(maps.find(2, 2 << 12)->bias, (uint64_t{2} << 12) - 0x5000);
+  EXPECT_EQ(find(maps, 2, 2 << 12)->bias, (uint64_t{2} << 12) - 0x5000);
 }
 
 TEST_F(SwtraceProcessMaps, AllProcessesTogetherHaveALimitedNumberOfMappings) {
@@ -136,8 +155,8 @@ TEST_F(SwtraceProcessMaps, AllProcessesTogetherHaveALimitedNumberOfMappings) {
   maps.add(happened(PI_PROCESS_FORKED, 2, 10, 1), nullptr);
   maps.add(mapped(2, 11, 9 << 12, 0x1000), nullptr);  // needs a copy of six
   maps.advance(11);
-  EXPECT_TRUE(maps.find(2, 6 << 12));
-  EXPECT_FALSE(maps.find(2, 9 << 12));
+  EXPECT_TRUE(find(maps, 2, 6 << 12));
+  EXPECT_FALSE(find(maps, 2, 9 << 12));
   EXPECT_EQ(maps.refused(), 1u);
   // A process that has ended gives back what it alone had.
   maps.add(happened(PI_PROCESS_ENDED, 1, 12), nullptr);
@@ -146,9 +165,9 @@ TEST_F(SwtraceProcessMaps, AllProcessesTogetherHaveALimitedNumberOfMappings) {
   maps.add(happened(PI_PROCESS_EXECUTED, 3, 15), nullptr);
   for (uint64_t i = 1; i <= 4; ++i) maps.add(mapped(4, 16, i << 12, 0x1000), nullptr);
   maps.advance(16);
-  EXPECT_TRUE(maps.find(2, 9 << 12));
-  EXPECT_TRUE(maps.find(4, 3 << 12));
-  EXPECT_FALSE(maps.find(4, 4 << 12));
+  EXPECT_TRUE(find(maps, 2, 9 << 12));
+  EXPECT_TRUE(find(maps, 4, 3 << 12));
+  EXPECT_FALSE(find(maps, 4, 4 << 12));
   EXPECT_EQ(maps.refused(), 2u);
 }
 

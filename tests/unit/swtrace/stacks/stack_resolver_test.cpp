@@ -9,19 +9,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
-#include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <thread>
 
 #include <pi/files.h>
 
+#include "open_descriptors.h"
 #include "table/table_builder.h"
 #include "temp_dir.h"
 
 namespace pi::swtrace {
 namespace {
 
+using test::open_descriptors;
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -61,15 +65,22 @@ class SwtraceStackResolver : public testing::Test {
     change.path = path;
     resolver.change(change);
   }
-  // Until it is ready.
-  bool resolve(StackResolver& resolver, bool last = false, uint64_t at = address) {
+  pi_stack_copy copy_of(uint64_t at, uint64_t time, uint64_t id) const {
     pi_stack_copy copy{};
-    copy.time = 5;
+    copy.time = time;
+    copy.id = id;
     copy.pid = static_cast<uint32_t>(::getpid());
     copy.registers[unwind::stack_pointer] = stack;
     copy.registers[unwind::return_address] = at + 4;
     copy.bytes = words_;
     copy.length = sizeof words_;
+    return copy;
+  }
+  bool resolve(StackResolver& resolver, bool last = false, uint64_t at = address) {
+    return resolve(resolver, copy_of(at, 5, ++last_id_), last);
+  }
+  // Until it is ready.
+  bool resolve(StackResolver& resolver, const pi_stack_copy& copy, bool last = false) {
     for (int i = 0; i < 10000; ++i) {
       if (resolver.resolve(copy, last, addresses_, frames_)) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -81,6 +92,7 @@ class SwtraceStackResolver : public testing::Test {
   const uint64_t words_[4] = {0, address + 8, 0, address + 20};
   uint64_t addresses_[16] = {};
   pi_stack_frames frames_{};
+  uint64_t last_id_ = 100;
 };
 
 uint64_t inode_of(const char* path) {
@@ -125,6 +137,80 @@ TEST_F(SwtraceStackResolver, WithoutTimeItDoesWithoutTheTableAndSaysSo) {
   may_end = true;
 }
 
+// Its process has other memory when the table is ready.
+TEST_F(SwtraceStackResolver, AStackThatWaitsIsUnwoundWithTheMemoryOfItsTime) {
+  std::atomic<bool> may_end = false;
+  StackResolver resolver([&](const UniqueFd&) {
+    while (!may_end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return some_table();
+  });
+  resolver.begin();
+  map(resolver, "/proc/self/exe", inode_of("/proc/self/exe"));
+  pi_process_change end{};
+  end.kind = PI_PROCESS_ENDED;
+  end.pid = static_cast<uint32_t>(::getpid());
+  end.time = 6;
+  resolver.change(end);
+  pi_stack_copy first = copy_of(address, 5, 1), second = copy_of(address, 7, 2);
+  EXPECT_FALSE(resolver.resolve(first, false, addresses_, frames_));
+  // A later one need not wait: it has no memory.
+  EXPECT_TRUE(resolver.resolve(second, false, addresses_, frames_));
+  EXPECT_EQ(frames_.frames, 0u);
+  may_end = true;
+  ASSERT_TRUE(resolve(resolver, first));
+  EXPECT_EQ(frames_.end, PI_STACK_WHOLE);
+  EXPECT_THAT(resolver.notes(), IsEmpty());
+}
+
+TEST_F(SwtraceStackResolver, ADroppedStackIsForgotten) {
+  StackResolver resolver([&](const UniqueFd&) { return some_table(); });
+  resolver.begin();
+  map(resolver, "/proc/self/exe", inode_of("/proc/self/exe"));
+  pi_stack_copy copy = copy_of(address, 5, 1);
+  EXPECT_FALSE(resolver.resolve(copy, false, addresses_, frames_));
+  resolver.drop(1);
+  // It is tried as a new one.
+  ASSERT_TRUE(resolve(resolver, copy));
+  EXPECT_EQ(frames_.end, PI_STACK_WHOLE);
+}
+
+// Two stacks want the table of file 3, one each that of 0 and 2, none that of 1.
+TEST_F(SwtraceStackResolver, TablesThatStacksWaitForAreMadeFirst) {
+  const test::TempDir directory;
+  std::mutex mutex;
+  std::string order;
+  std::atomic<bool> all_asked = false;
+  StackResolver resolver([&](const UniqueFd& file) {
+    // The first one waits until the others are open.
+    while (!all_asked || (order.empty() && open_descriptors(directory.path()) < 4))
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const std::lock_guard lock(mutex);
+    order += *read_whole(file.get(), 100);
+    return some_table();
+  });
+  resolver.begin();
+  for (uint64_t i = 0; i < 4; ++i) {
+    const std::string path = directory.path() + "/" + std::to_string(i);
+    std::ofstream(path) << i;
+    map(resolver, path.c_str(), inode_of(path.c_str()), 1, address + i * 0x1000);
+  }
+  // The first one occupies the compiler; its process runs, so that all four will be compiled.
+  EXPECT_FALSE(resolver.resolve(copy_of(address, 5, 1), false, addresses_, frames_));
+  for (uint64_t id = 2; id < 5; ++id) {
+    const uint64_t at = address + (id == 4 ? 2 : 3) * 0x1000;
+    EXPECT_FALSE(resolver.resolve(copy_of(at, 5, id), false, addresses_, frames_));
+  }
+  all_asked = true;
+  ASSERT_TRUE(resolve(resolver, copy_of(address + 2 * 0x1000, 5, 4)));
+  for (int i = 0; i < 10000; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const std::lock_guard lock(mutex);
+    if (order.size() == 4) break;
+  }
+  const std::lock_guard lock(mutex);
+  EXPECT_THAT(order, AnyOf("0321", "1302", "1320", "2301", "3021", "3201"));
+}
+
 TEST_F(SwtraceStackResolver, AFailureIsReportedWithItsFile) {
   StackResolver resolver([](const UniqueFd&) -> Result<SealedTable> {
     return Error{static_cast<int>(NoTable::failed), "too hostile"};
@@ -151,11 +237,6 @@ TEST_F(SwtraceStackResolver, MemoryWithoutAFileHasNoTableAndNeedsNone) {
   ASSERT_TRUE(resolve(resolver));
   EXPECT_EQ(frames_.end, PI_STACK_UNKNOWN);
   EXPECT_THAT(resolver.notes(), IsEmpty());
-}
-
-size_t open_descriptors() {
-  return static_cast<size_t>(
-      std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
 }
 
 // Each hostile file takes longer than all have together. The files of root have their own time.
@@ -245,8 +326,9 @@ TEST_F(SwtraceStackResolver, LongPathsUseALimitedAmountOfMemory) {
 // The real vdso, by the real compiler.
 TEST_F(SwtraceStackResolver, TheVdsoHasATable) {
   std::atomic<size_t> rows = 0;
+  TableCompiler compiler({SWTRACE_PROGRAM});
   StackResolver resolver([&](const UniqueFd& file) {
-    auto table = compile_in_sandbox(file, {SWTRACE_PROGRAM});
+    auto table = compiler.compile(file);
     EXPECT_TRUE(table) << table.error().message;
     if (table) rows = table->table().rows();
     return table;

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT
+// Opens mapped files and has their tables compiled, in threads of its own.
+#include "table_work.h"
+
+#include <elf.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include <fmt/format.h>
+#include <pi/files.h>
+#include <pi/printable.h>
+
+namespace pi::swtrace {
+namespace {
+
+constexpr size_t max_early = 1 << 14;    // files that wait to be opened early
+constexpr size_t max_descriptors = 400;  // of 1,024, which is a usual limit
+constexpr size_t max_table_bytes = 512 << 20;
+constexpr size_t max_sources = 1 << 16;
+
+// A copy of this process's vdso, which the kernel maps into all processes.
+UniqueFd copy_of_vdso() {
+  const auto* base = reinterpret_cast<const std::byte*>(::getauxval(AT_SYSINFO_EHDR));
+  if (!base) return {};
+  Elf64_Ehdr header;
+  std::memcpy(&header, base, sizeof header);
+  const size_t size = header.e_shoff + size_t{header.e_shentsize} * header.e_shnum;
+  UniqueFd memory(::memfd_create("vdso", MFD_CLOEXEC));
+  if (!memory || write_all(memory.get(), {base, size}) != 0) return {};
+  return memory;
+}
+
+// While the process lives, map_files leads to the file itself. Without the permission for it, and
+// for a process that has ended, the file of that path and inode is used.
+UniqueFd open_mapped(const MappedAs& place, const std::string& proc) {
+  if (place.path == vdso_path) return copy_of_vdso();
+  const std::string places[] = {
+      fmt::format("{}/{}/map_files/{:x}-{:x}", proc, place.pid, place.begin, place.end),
+      fmt::format("{}/{}/root{}", proc, place.pid, place.path), place.path};
+  for (const std::string& path : places) {
+    auto file = open_regular(path);
+    if (file && has_mapped_inode(file->fd.get(), file->status.st_ino, place.inode))
+      return std::move(file->fd);
+  }
+  return {};
+}
+
+}  // namespace
+
+// A file on disk.
+struct TableSource {
+  enum class State : uint8_t { closed, open, queued, compiling, done };
+  State state = State::closed;
+  UniqueFd fd;  // while it is open or queued
+  std::string path;
+  bool of_root = false;
+  uint64_t wants = 0;  // by stacks that wait
+  std::shared_ptr<const SealedTable> table;
+};
+
+TableWork::TableWork(TableFiles::Compile compile, CompileBudget::Clock::duration time,
+                     std::string proc)
+    : compile_(std::move(compile)), proc_(std::move(proc)), lanes_{Lane(time), Lane(time)} {}
+
+void TableWork::run(unsigned number) {
+  Lock lock(mutex_);
+  ++running_;
+  if (number == 0)
+    open_files(lock);
+  else
+    compile_tables(lanes_[number - 1], lock);
+  --running_;
+  changed_.notify_all();
+}
+
+bool TableWork::stop() {
+  Lock lock(mutex_);
+  stop_ = true;
+  changed_.notify_all();
+  return changed_.wait_for(lock, std::chrono::seconds(1), [&] { return running_ == 0; });
+}
+
+void TableWork::open_soon(const FilePointer& file) {
+  const std::lock_guard lock(mutex_);
+  // What is not opened now is opened when its table is wanted.
+  if (to_open_.size() >= max_early) return;
+  to_open_.push_back(file);
+  changed_.notify_all();
+}
+
+void TableWork::ask(const FilePointer& file, TableWish wish) {
+  const std::lock_guard lock(mutex_);
+  if (file->not_opened_) return;
+  const bool is_new = wish > file->wish_;
+  file->wish_ = std::max(file->wish_, wish);
+  if (file->source_ && file->source_->state != TableSource::State::closed) {
+    if (wish == TableWish::wanted) ++file->source_->wants;
+    put_into_queue(file->source_);
+  } else if (is_new && (wish == TableWish::wanted || to_open_.size() < max_early)) {
+    to_open_.push_front(file);
+    changed_.notify_all();
+  }
+}
+
+bool TableWork::is_done(const TableFile& file, std::shared_ptr<const SealedTable>& table) const {
+  const std::lock_guard lock(mutex_);
+  if (file.not_opened_) return true;
+  if (!file.source_ || file.source_->state != TableSource::State::done) return false;
+  table = file.source_->table;
+  return true;
+}
+
+void TableWork::put_into_queue(const SourcePointer& source) {
+  if (source->state != TableSource::State::open) return;
+  source->state = TableSource::State::queued;
+  lanes_[source->of_root ? 0 : 1].queue.push_back(source);
+  changed_.notify_all();
+}
+
+// ---- opening ----
+
+void TableWork::open_files(Lock& lock) {
+  for (;;) {
+    changed_.wait(lock, [&] { return stop_ || !to_open_.empty(); });
+    if (stop_) return;
+    const FilePointer file = std::move(to_open_.front());
+    to_open_.pop_front();
+    open(file, lock);
+  }
+}
+
+void TableWork::open(const FilePointer& file, Lock& lock) {
+  if (file->not_opened_) return;
+  if (file->source_ && file->source_->state != TableSource::State::closed) return;
+  if (!has_space(*file, lock)) return;
+  UniqueFd fd;
+  Identity identity;
+  lock.unlock();
+  try {
+    fd = open_mapped(file->place_, proc_);
+    struct stat facts {};
+    if (fd && file->place_.path != vdso_path && ::fstat(fd.get(), &facts) == 0)
+      identity = {identity_of(facts), facts.st_uid};
+  } catch (const std::bad_alloc&) {
+    fd.reset();
+  }
+  lock.lock();
+  take(*file, std::move(fd), identity);
+}
+
+// Descriptors are limited: files that were opened early and were not needed so far are closed for
+// one that is; a wanted one waits for one that is being compiled.
+bool TableWork::has_space(const TableFile& file, Lock& lock) {
+  if (open_files_ < max_descriptors) return true;
+  if (file.wish_ == TableWish::none) return false;
+  close_unused();
+  if (file.wish_ == TableWish::wanted)
+    changed_.wait(lock, [&] { return stop_ || open_files_ < max_descriptors; });
+  return !stop_ && open_files_ < max_descriptors;
+}
+
+void TableWork::take(TableFile& file, UniqueFd fd, const Identity& identity) {
+  if (fd && sources_.size() >= max_sources) forget_unmapped();
+  if (!fd || sources_.size() >= max_sources) return count_not_opened(file);
+  SourcePointer& source = sources_[identity];
+  if (!source) source = std::make_shared<TableSource>();
+  if (source->state == TableSource::State::closed) {
+    source->state = TableSource::State::open;
+    source->fd = std::move(fd);
+    source->path = file.place_.path;
+    source->of_root = identity.owner == 0;
+    ++open_files_;
+  }
+  file.source_ = source;
+  if (file.wish_ == TableWish::wanted) ++source->wants;
+  if (file.wish_ != TableWish::none) put_into_queue(source);
+}
+
+// It may be possible later, unless a stack waits now.
+void TableWork::count_not_opened(TableFile& file) {
+  if (file.wish_ != TableWish::wanted) return;
+  file.not_opened_ = true;
+  if (not_opened_++ == 0) first_not_opened_ = printable(file.place_.path);
+}
+
+// Those that nobody waits for. Who needs one opens it again.
+void TableWork::close_unused() {
+  for (Lane& lane : lanes_)
+    std::erase_if(lane.queue, [](const SourcePointer& source) {
+      if (source->wants != 0) return false;
+      source->state = TableSource::State::open;
+      return true;
+    });
+  for (const auto& [identity, source] : sources_) {
+    if (source->state != TableSource::State::open) continue;
+    source->state = TableSource::State::closed;
+    source->fd.reset();
+    --open_files_;
+  }
+}
+
+// The files of processes that have ended.
+void TableWork::forget_unmapped() {
+  std::erase_if(sources_, [this](const auto& entry) {
+    const SourcePointer& source = entry.second;
+    if (source.use_count() > 1) return false;
+    if (source->table) table_bytes_ -= source->table->bytes();
+    if (source->fd) --open_files_;
+    return true;
+  });
+}
+
+// ---- compiling ----
+
+void TableWork::compile_tables(Lane& lane, Lock& lock) {
+  for (;;) {
+    changed_.wait(lock, [&] { return stop_ || !lane.queue.empty(); });
+    if (stop_) return;
+    compile_source(*take_most_wanted(lane), lane, lock);
+  }
+}
+
+TableWork::SourcePointer TableWork::take_most_wanted(Lane& lane) {
+  const auto most =
+      std::max_element(lane.queue.begin(), lane.queue.end(),
+                       [](const auto& a, const auto& b) { return a->wants < b->wants; });
+  SourcePointer source = std::move(*most);
+  lane.queue.erase(most);
+  return source;
+}
+
+void TableWork::compile_source(TableSource& source, Lane& lane, Lock& lock) {
+  const auto begin = CompileBudget::Clock::now();
+  if (source.wants == 0 && lane.budget.is_low(begin)) {
+    source.state = TableSource::State::open;
+    return;
+  }
+  const UniqueFd fd = std::move(source.fd);
+  source.state = TableSource::State::compiling;
+  --open_files_;
+  changed_.notify_all();
+  if (table_bytes_ >= max_table_bytes) forget_unmapped();
+  if (table_bytes_ >= max_table_bytes) {
+    count_failure(source.path, "the tables of other files use all memory that tables may use");
+  } else if (lane.budget.is_spent(begin)) {
+    count_failure(source.path, "the tables of other files have used the time for compiling");
+  } else {
+    lock.unlock();
+    Result<SealedTable> table = Error{static_cast<int>(NoTable::failed), "no memory"};
+    try {
+      table = compile_(fd);
+    } catch (const std::bad_alloc&) {
+    }
+    lock.lock();
+    lane.budget.use(CompileBudget::Clock::now() - begin);
+    if (table) {
+      table_bytes_ += table->bytes();
+      source.table = std::make_shared<const SealedTable>(std::move(*table));
+    } else if (table.error().code == static_cast<int>(NoTable::failed)) {
+      count_failure(source.path, table.error().message);
+    }
+  }
+  source.state = TableSource::State::done;
+}
+
+// ---- notes ----
+
+void TableWork::count_failure(const std::string& path, const std::string& reason) {
+  if (failures_++ == 0) first_failure_ = fmt::format("{}: {}", printable(path), reason);
+}
+
+std::vector<std::string> TableWork::notes() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> notes;
+  if (failures_ != 0)
+    notes.push_back(
+        fmt::format("No unwind table could be made of {} file(s), so that stacks end "
+                    "in their code, or are guessed. The first is {}.",
+                    failures_, first_failure_));
+  if (not_opened_ != 0)
+    notes.push_back(
+        fmt::format("{} mapped file(s) could not be opened for their unwind tables: "
+                    "their processes had ended, or they were deleted. The first is {}.",
+                    not_opened_, first_not_opened_));
+  return notes;
+}
+
+}  // namespace pi::swtrace
