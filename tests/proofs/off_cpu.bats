@@ -99,3 +99,14 @@ truth() { awk -v thread="$1" -v field="$2" '$1 == "truth" && $2 == thread { prin
   woken_by reader '^waits_[0-9a-f]+ tid_writer_[0-9a-f]+ < an interrupt'
   woken_by sleeper '^an interrupt'
 }
+
+@test "the stacks of waits reach the start of their threads, in the C library, which has no frame pointers" {
+  [[ $PROOF_SOURCE == perf ]] || skip "lab/stacks has the module's"
+  local thread
+  for thread in sleeper locker reader; do
+    # clone3() has called start_thread().
+    waits_of "$thread" | jq -s -e '[.[] | {count, whole: all(.frames[-2:][]; test(":.*/libc[.-]"))}]
+      | ([.[].count] | add // 0) as $all | ([.[] | select(.whole) | .count] | add // 0) as $whole
+      | "\($whole) of \($all)", ($all >= 9 and $whole >= 0.9 * $all)'
+  done
+}

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* Our addition. The kernel can copy the registers and the top of the stack of a thread at each of
- * its ticks, and with the driver source at its dispatches. An application that can unwind stacks of
+ * its ticks and dispatches. An application that can unwind stacks of
  * code without frame pointers gets these copies, and the changes of processes that it needs for
  * them; the trace gets the frames that it finds. The copies are dropped then.
  */
@@ -87,10 +87,9 @@ struct pi_stack_resolver {
 #define PI_STACK_BYTES_MIN 512
 #define PI_STACK_BYTES_MAX 61440
 
-/* Has user stacks resolved from the next TraceOn() on, if TraceSetStacks() asks for user stacks;
- * with the perf source, those of dispatches follow frame pointers. The driver copies only stacks of
- * processes that this user may debug, or all with CAP_PERFMON. bytes: of each copy, a multiple
- * of 8. resolver null: they follow frame pointers, as after TraceInit(). The resolver is copied.
+/* Has user stacks resolved from the next TraceOn() on, if TraceSetStacks() asks for user stacks. The
+ * driver copies only stacks of processes that this user may debug, or all with CAP_PERFMON. bytes:
+ * of each copy, a multiple of 8. resolver null: they follow frame pointers, as after TraceInit(). The resolver is copied.
  * PU_ERROR_INVALID_PARAMETER (bytes, the resolver's size, a null function), PU_ERROR_NOT_SUPPORTED
  * (a module older than this library), PU_ERROR_NOT_ENOUGH_MEMORY, PU_ERROR_NOT_INITIALIZED,
  * PU_ERROR_INCORRECT_STATE while on.

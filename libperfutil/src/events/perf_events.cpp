@@ -212,6 +212,7 @@ perf_event_attr switch_stack_attr(const EventFeatures& features, bool inherit,
   attr.sample_period = 1;
   attr.sample_type = tick_sample_type;
   ask_for_stacks(attr, features, plan);
+  ask_for_copies(attr, plan);
   return attr;
 }
 
@@ -274,7 +275,16 @@ Status open_switch_events(CpuEvents& events, const std::vector<int>& targets,
         events.switch_stack_fds);
   if (error != 0) return open_error(-error, events.cpu);
   const ProcessFd& owner = events.tick_fds.front();
-  if (share_ring(events.switch_fds, owner) && share_ring(events.switch_stack_fds, owner)) return {};
+  bool ready = share_ring(events.switch_fds, owner);
+  if (ready && plan.stack_bytes != 0 && !events.switch_stack_fds.empty()) {
+    for (size_t bytes = features.ring_bytes; !events.switch_stacks && bytes >= min_ring_bytes;
+         bytes /= 2)
+      events.switch_stacks = map_shared_ring(events.switch_stack_fds, bytes);
+    if (!events.switch_stacks) events.switch_stack_fds.clear();
+  } else {
+    ready = ready && share_ring(events.switch_stack_fds, owner);
+  }
+  if (ready) return {};
   return Error{
       PU_FAILURE,
       fmt::format("The events for dispatches of CPU {} cannot use the ring of its ticks ({}).",

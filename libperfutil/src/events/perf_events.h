@@ -30,8 +30,9 @@ constexpr size_t min_ring_bytes = 32 << 10;
 struct SamplePlan {
   TickEvent tick;  // its period in nanoseconds, if it is time
   StackChoice stacks;
-  uint32_t max_frames = 0;   // maximum of frames in a chain, kernel and user together
-  uint32_t stack_bytes = 0;  // that ticks copy of user stacks, with the registers; 0: none
+  uint32_t max_frames = 0;  // maximum of frames in a chain, kernel and user together
+  // That ticks and switches copy of user stacks, with the registers; 0: none.
+  uint32_t stack_bytes = 0;
 };
 
 // Fields at the end of every record that is not a sample, and fields of samples. The identifier
@@ -71,10 +72,12 @@ struct CpuEvents {
   uint32_t cpu = 0;
   std::vector<ProcessFd> side_band_fds;
   std::vector<ProcessFd> tick_fds;
-  std::vector<ProcessFd> switch_fds;  // this and the next write to the ring of ticks
+  std::vector<ProcessFd> switch_fds;  // these write to the ring of ticks
+  // These, too, unless they have copies of stacks: then ticks could be lost for them.
   std::vector<ProcessFd> switch_stack_fds;
   PerfRing side_band;
   PerfRing ticks;
+  PerfRing switch_stacks;       // empty without copies
   uint64_t side_band_lost = 0;  // records that LOST records in the rings have reported
   uint64_t ticks_lost = 0;
 };

@@ -213,6 +213,15 @@ std::vector<std::string> PerfCollector::notes() {
   auto notes = notes_;
   if (!hook_note_.empty()) notes.push_back(hook_note_);
   for (auto& note : unwinding_.notes()) notes.push_back(std::move(note));
+  if (switch_stacks_lost_ != 0)
+    notes.push_back(
+        fmt::format("The stacks of {} dispatch(es) are missing, since the recorder had no time for "
+                    "their copies.",
+                    switch_stacks_lost_));
+  if (switch_stacks_refused_)
+    notes.emplace_back(
+        "Dispatches have no stacks, since the limit of locked memory leaves no space for their "
+        "copies: raise it with 'sysctl kernel.perf_event_mlock_kb=16384' or 'ulimit -l'.");
   if (auto note = itrace_.note(); !note.empty()) notes.push_back(std::move(note));
   if (hooks_ && hooks_->refused() != 0)
     notes.push_back(fmt::format("There was no memory for the user hooks of {}; they are missing.",

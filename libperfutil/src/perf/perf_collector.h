@@ -82,6 +82,8 @@ class PerfCollector final : public Collector {
   void settle_hooks();
   UserBuffer& trace_buffer_of(uint32_t cpu);
   void read_rings(CpuEvents& events);
+  // Has the copy in a sample resolved, or keeps the record's place in time. queue: see below.
+  void hold_record(uint32_t queue, std::span<const std::byte> record);
   // What a record of the side band says about a process's code.
   void tell_resolver(std::span<const std::byte> record);
   void tell_resolver(const ProcessFacts& facts, uint64_t time);
@@ -113,7 +115,9 @@ class PerfCollector final : public Collector {
   ProcessFd section_event_;             // readable when a buffer holds a section
   std::map<uint32_t, HeldTicks> held_;  // by CPU; ticks that were read and not stored yet
   StackUnwinding unwinding_;
-  bool unwound_ = false;  // since on(): ticks pass through it
+  bool unwound_ = false;             // since on(): ticks pass through it
+  uint64_t switch_stacks_lost_ = 0;  // since on()
+  bool switch_stacks_refused_ = false;
   HookQueue hook_queue_;
   std::string hook_note_;  // why user hooks are not recorded, or empty
   PerfReader reader_;

@@ -93,10 +93,16 @@ void PerfConverter::reset() {
   switch_stacks_.clear();
 }
 
-void PerfConverter::count_lost(std::span<const std::byte> record, UserBuffer& buffer,
-                               size_t offset) {
-  if (record.size() < offset + 8) return;
-  lost_in_last_ = field<uint64_t>(record, offset);
+uint64_t PerfConverter::lost_in(std::span<const std::byte> record) {
+  const uint32_t type = header_of(record).type;
+  if (type != PERF_RECORD_LOST && type != PERF_RECORD_LOST_SAMPLES) return 0;
+  // LOST has an id before the number.
+  const size_t offset = header_bytes + (type == PERF_RECORD_LOST ? 8 : 0);
+  return record.size() < offset + 8 ? 0 : field<uint64_t>(record, offset);
+}
+
+void PerfConverter::count_lost(std::span<const std::byte> record, UserBuffer& buffer) {
+  lost_in_last_ = lost_in(record);
   buffer.count_lost_by_source(lost_in_last_);
 }
 
@@ -110,11 +116,9 @@ void PerfConverter::convert_tick(std::span<const std::byte> record, UserBuffer& 
     case PERF_RECORD_SWITCH_CPU_WIDE:
       if (!context_switch(record, trace)) trace.count_lost_by_source(1);
       break;
-    case PERF_RECORD_LOST:  // id, lost
-      count_lost(record, trace, header_bytes + 8);
-      break;
-    case PERF_RECORD_LOST_SAMPLES:  // lost
-      count_lost(record, trace, header_bytes);
+    case PERF_RECORD_LOST:
+    case PERF_RECORD_LOST_SAMPLES:
+      count_lost(record, trace);
       break;
     case PERF_RECORD_THROTTLE:
       ++throttled_;
@@ -135,8 +139,7 @@ uint64_t PerfConverter::tick_time(std::span<const std::byte> record) {
 void PerfConverter::convert_side_band(std::span<const std::byte> record, UserBuffer& mte) {
   lost_in_last_ = 0;
   const uint32_t type = header_of(record).type;
-  if (type == PERF_RECORD_LOST) return count_lost(record, mte, header_bytes + 8);
-  if (type == PERF_RECORD_LOST_SAMPLES) return count_lost(record, mte, header_bytes);
+  if (type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES) return count_lost(record, mte);
   if (!enabled_.test(PITRACE_MAJOR_MTE)) return;
   bool whole = true;
   if (type == PERF_RECORD_MMAP2) whole = mmap2(record, mte);
@@ -149,9 +152,8 @@ void PerfConverter::convert_side_band(std::span<const std::byte> record, UserBuf
 
 const size_t PerfConverter::chain_offset = tick::chain;
 
-bool PerfConverter::is_tick(std::span<const std::byte> record) const {
-  return header_of(record).type == PERF_RECORD_SAMPLE && record.size() >= tick::size &&
-         switch_stacks_.count(field<uint64_t>(record, tick::identifier)) == 0;
+bool PerfConverter::is_sample(std::span<const std::byte> record) {
+  return header_of(record).type == PERF_RECORD_SAMPLE && record.size() >= tick::size;
 }
 
 UnwoundTail PerfConverter::tail_of(std::span<const std::byte> record,
@@ -170,7 +172,7 @@ bool PerfConverter::sample(std::span<const std::byte> record, UserBuffer& trace)
     SwitchOut& last = switch_outs_[&trace];
     last.known = true;
     last.tid = tid;
-    last.stack.read(*chain, stacks_, max_frames_, PerfStack::Leaf::kept);
+    last.stack.read(*chain, stacks_, max_frames_, PerfStack::Leaf::kept, tail_of(record, *chain));
     return true;
   }
   if (!enabled_.test(PITRACE_MAJOR_TPROF)) return true;

@@ -32,7 +32,7 @@ class PerfConverter {
     stacks_ = stacks;
     max_frames_ = max_frames;
   }
-  // Ticks come from StackUnwinding, each with an UnwoundTail.
+  // Samples come from StackUnwinding, each with an UnwoundTail.
   void set_unwound(bool unwound) { unwound_ = unwound; }
   // Samples of the event with this identifier have the stack of a thread at its switch-out; they
   // are no ticks.
@@ -43,9 +43,11 @@ class PerfConverter {
   void convert_tick(std::span<const std::byte> record, UserBuffer& trace);
   void convert_side_band(std::span<const std::byte> record, UserBuffer& mte);
 
-  // Whether a record from the ring of ticks is a tick, not a sample of a switch.
-  bool is_tick(std::span<const std::byte> record) const;
-  // Offset of the call chain in a tick.
+  // Whether a record from a ring of ticks or of stacks at switches is a sample.
+  static bool is_sample(std::span<const std::byte> record);
+  // How many records the kernel has dropped, if that is what the record says.
+  static uint64_t lost_in(std::span<const std::byte> record);
+  // Offset of the call chain in a sample.
   static const size_t chain_offset;
   // What a record of the side band says about executable memory; its path is in path.
   static std::optional<pi_process_change> process_change(std::span<const std::byte> record,
@@ -60,7 +62,7 @@ class PerfConverter {
   void reset();
 
  private:
-  void count_lost(std::span<const std::byte> record, UserBuffer& buffer, size_t offset);
+  void count_lost(std::span<const std::byte> record, UserBuffer& buffer);
   bool sample(std::span<const std::byte> record, UserBuffer& trace);
   UnwoundTail tail_of(std::span<const std::byte> record, std::span<const std::byte> chain) const;
   bool context_switch(std::span<const std::byte> record, UserBuffer& trace);

@@ -81,17 +81,18 @@ bool read_copy(Reader& in, HeldStack& held) {
   return true;
 }
 
-// Takes the copy out of the record. False: the record is damaged.
-bool take_copy(HeldStack& held, size_t chain) {
-  Reader in(held.record, chain);
+// Divides the record into the copy and the rest. False: the record is damaged.
+bool take_copy(HeldStack& held, std::span<const std::byte> record, size_t chain) {
+  Reader in(record, chain);
   const auto entries = in.number();
-  if (!entries || *entries > held.record.size() / word || !in.take(*entries * word)) return false;
+  if (!entries || *entries > record.size() / word || !in.take(*entries * word)) return false;
   const size_t end = in.at();
   if (!read_copy(in, held)) return false;
-  held.record.resize(end);
+  held.record.reserve(end + sizeof(UnwoundTail));
+  held.record.assign(record.begin(), record.begin() + static_cast<ptrdiff_t>(end));
   append(held.record, UnwoundTail{});
-  held.copy.pid = value_at<uint32_t>(held.record, pid_offset);
-  held.copy.tid = value_at<uint32_t>(held.record, pid_offset + 4);
+  held.copy.pid = value_at<uint32_t>(record, pid_offset);
+  held.copy.tid = value_at<uint32_t>(record, pid_offset + 4);
   return true;
 }
 
@@ -100,10 +101,10 @@ bool take_copy(HeldStack& held, size_t chain) {
 HeldStack held_record(uint64_t time, std::span<const std::byte> record, size_t chain) {
   HeldStack held;
   held.time = time;
-  held.record.assign(record.begin(), record.end());
-  if (chain == 0 || take_copy(held, chain)) return held;
-  // Too short for its kind: it is counted as lost.
-  held.record.resize(sizeof(perf_event_header));
+  if (chain != 0 && take_copy(held, record, chain)) return held;
+  // One that is too short for its kind is counted as lost.
+  const size_t size = chain == 0 ? record.size() : sizeof(perf_event_header);
+  held.record.assign(record.begin(), record.begin() + static_cast<ptrdiff_t>(size));
   held.has_copy = false;
   return held;
 }

@@ -14,6 +14,19 @@
 #include "system/system_facts.h"
 
 namespace pi::perfutil {
+namespace {
+
+// StackUnwinding has two queues for each CPU, since records come in the order of their times within
+// one ring only: its number, and this with its number for stacks at switches.
+constexpr uint32_t of_switches = uint32_t{1} << 31;
+
+}  // namespace
+
+void PerfCollector::hold_record(uint32_t queue, std::span<const std::byte> record) {
+  unwinding_.hold(queue,
+                  held_record(PerfConverter::tick_time(record), record,
+                              PerfConverter::is_sample(record) ? PerfConverter::chain_offset : 0));
+}
 
 // Reads the ticks as well, but holds them for put_in_order().
 void PerfCollector::read_rings(CpuEvents& events) {
@@ -25,13 +38,18 @@ void PerfCollector::read_rings(CpuEvents& events) {
     events.side_band_lost += converter_.lost_in_last();
   });
   sane &= events.ticks.drain([&](std::span<const std::byte> record) {
-    const uint64_t time = PerfConverter::tick_time(record);
     if (unwound_)
-      unwinding_.hold(
-          events.cpu,
-          held_record(time, record, converter_.is_tick(record) ? PerfConverter::chain_offset : 0));
+      hold_record(events.cpu, record);
     else
-      held.hold(time, record);
+      held.hold(PerfConverter::tick_time(record), record);
+  });
+  // After the ring with the switches, so that their stacks are there.
+  sane &= events.switch_stacks.drain([&](std::span<const std::byte> record) {
+    // A switch whose stack is lost has none.
+    if (const uint64_t lost = PerfConverter::lost_in(record); lost != 0)
+      switch_stacks_lost_ += lost;
+    else
+      hold_record(events.cpu | of_switches, record);
   });
   if (!sane)
     notes_.push_back(fmt::format(
@@ -49,9 +67,9 @@ void PerfCollector::tell_resolver(std::span<const std::byte> record) {
 
 uint64_t PerfCollector::resolve_stacks(uint64_t until) {
   if (!unwound_) return until;
-  const auto put = [this](uint32_t cpu, HeldStack& held, const ResolvedStack* resolved) {
+  const auto put = [this](uint32_t queue, HeldStack& held, const ResolvedStack* resolved) {
     if (resolved) replace_frames(held, PerfConverter::chain_offset, *resolved);
-    held_[cpu].hold(held.time, held.record);
+    held_[queue & ~of_switches].hold(held.time, held.record);
   };
   if (until == UINT64_MAX) unwinding_.finish(until, put);
   const uint64_t waits = unwinding_.advance(until, StackUnwinding::Wait::usual, put);

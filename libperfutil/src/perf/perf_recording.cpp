@@ -98,6 +98,8 @@ Status PerfCollector::on() {
   held_.clear();
   hook_queue_.reset();
   unwound_ = plan().stack_bytes != 0;
+  switch_stacks_lost_ = 0;
+  switch_stacks_refused_ = false;
   converter_.set_unwound(unwound_);
   if (unwound_) unwinding_.begin();
   features_.ring_bytes = unwound_ ? ring_bytes_with_copies : EventFeatures{}.ring_bytes;
@@ -149,10 +151,13 @@ Status PerfCollector::run_samples(CpuEvents& events, bool paused) {
   const auto threads = dispatches && events.switch_fds.empty() ? targets() : std::vector<int>{};
   if (!threads.empty()) {
     if (const auto opened = open_switch_events(events, threads, plan(), features_); !opened) {
+      events.switch_stacks = {};
       events.switch_fds.clear();
       events.switch_stack_fds.clear();
       return opened;
     }
+    if (events.switch_stacks) reader_.watch(events.switch_stack_fds.front().get());
+    switch_stacks_refused_ |= unwound_ && features_.kernel && !events.switch_stacks;
     for (const auto& fd : events.switch_stack_fds)
       converter_.add_switch_stacks(event_identifier(fd));
   }
@@ -268,8 +273,10 @@ void PerfCollector::close_cpu(CpuEvents& events) {
   };
   buffers_.at(events.cpu, PITRACE_BUFFER_MTE)
       .count_lost_by_source(rest({&events.side_band_fds}, events.side_band_lost));
+  const std::vector<ProcessFd> none;
   buffers_.at(events.cpu, PITRACE_BUFFER_TRACE)
-      .count_lost_by_source(rest({&events.tick_fds, &events.switch_fds, &events.switch_stack_fds},
+      .count_lost_by_source(rest({&events.tick_fds, &events.switch_fds,
+                                  events.switch_stacks ? &none : &events.switch_stack_fds},
                                  events.ticks_lost));
 }
 

@@ -2,6 +2,7 @@
 // Ticks with copies of registers and stack: what the application gets, and what becomes a record.
 #include "source/stack_unwinding.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 #include "perf/perf_convert.h"
 #include "perf/perf_copy.h"
 #include "perf_records.h"
+#include "source/major_set.h"
 #include "streams.h"
 #include "system/system_facts.h"
 
@@ -171,6 +173,26 @@ TEST_F(PerfStackUnwinding, ATickInTheKernelKeepsItsFramesAndBeginsWhereTheThread
   EXPECT_THAT(frames(found), ElementsAre(0xffffffff81000010, 108, 0x51));
   EXPECT_EQ(found.table_frames(), 1u);  // the entry itself is no guess
   EXPECT_EQ(found.flags(), uint32_t{PITRACE_STACK_USER_TABLES});
+}
+
+TEST_F(PerfStackUnwinding, TheStackAtASwitchIsThatOfTheDispatchAndBeginsWhereTheThreadEntered) {
+  converter_.set_enabled(majors_meant(PITRACE_MAJOR_DISPATCH));
+  converter_.set_stacks({PITRACE_STACKS_USER, 4}, 100);
+  converter_.add_switch_stacks(test::some_event);
+  application_.frames = {0x51, 0x52};
+  application_.by_table = 2;
+  const auto at_switch = [](uint32_t other, uint64_t time) {
+    return test::perf_switch(PERF_RECORD_MISC_SWITCH_OUT, 7, other, time);
+  };
+  unwinding_.hold(0, held_record(11, at_switch(6, 11), 0));
+  unwinding_.hold(0, held_record(13, at_switch(8, 13), 0));
+  // From a ring of its own.
+  hold(10, tick_with_copy(PERF_RECORD_MISC_KERNEL, 10, {begin_of_user, 0x9}, {1}, 8), 1);
+  EXPECT_EQ(advance(), UINT64_MAX);
+  constexpr uint32_t head =
+      3 << 8 | PITRACE_STACK_USER_TABLES | PITRACE_STACK_USER_WHOLE | 3u << 24;
+  EXPECT_THAT(test::lines_of(trace_->unread().records),
+              ElementsAre(fmt::format("12/6 @11 6 8 {:x} 0 6c 0 51 0 52", head), "12/8 @13 8 8"));
 }
 
 TEST_F(PerfStackUnwinding, AStackDeeperThanRequestedIsCut) {
