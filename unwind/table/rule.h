@@ -32,6 +32,7 @@ struct Cfa {
   bool operator==(const Cfa&) const = default;
 };
 static_assert(sizeof(Cfa) == 16);
+inline constexpr Cfa no_rule{};
 
 // The frame was made by the kernel for a signal handler: the caller's address is that of the
 // instruction that was interrupted, not behind a call.

@@ -8,8 +8,6 @@
 namespace unwind {
 namespace {
 
-constexpr Cfa no_rule{};
-
 // Takes count objects from the front of bytes.
 template <class T>
 std::optional<std::span<const T>> take(std::span<const std::byte>& bytes, size_t count) {

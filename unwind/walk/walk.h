@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// Goes from frame to frame, by the rules of any source.
+#ifndef UNWIND_WALK_H
+#define UNWIND_WALK_H
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "table/registers_x86.h"
+#include "table/table.h"
+
+namespace unwind {
+
+// How a stack ends.
+enum class End : uint8_t {
+  whole,    // at the start of its thread
+  cut,      // where the captured bytes, or the space for frames, end
+  unknown,  // at code whose caller is not known
+};
+
+struct Walked {
+  size_t frames = 0;    // written
+  size_t by_table = 0;  // of these, the innermost ones, which tables have found
+  End end = End::unknown;
+};
+
+// The thread, and the memory from its stack pointer on.
+struct CapturedStack {
+  Registers registers{};
+  std::span<const std::byte> bytes;
+  uint32_t unknown = 0;  // registers whose values are not known, by bits
+};
+
+// Code has rule(address), a Table::Found, and is_executable(address).
+template <class Code>
+class Walk {
+ public:
+  Walk(const CapturedStack& stack, Code& code)
+      : registers_(stack.registers),
+        bytes_(stack.bytes),
+        begin_(stack.registers[stack_pointer]),
+        code_(code),
+        unknown_(stack.unknown) {}
+
+  Walked run(std::span<uint64_t> frames) {
+    Walked walked;
+    bool guessed = false;
+    while (walked.end == End::unknown) {
+      const uint64_t address = registers_[return_address] - (exact_ ? 0 : 1);
+      const Table::Found rule = code_.rule(address);
+      if (rule.cfa->kind == CfaKind::end) {
+        walked.end = guessed ? End::unknown : End::whole;
+        return walked;
+      }
+      const bool by_table =
+          rule.cfa->kind != CfaKind::none && rule.cfa->kind != CfaKind::unsupported;
+      if (!by_table && is_program_start()) {
+        walked.end = guessed ? End::unknown : End::whole;
+        return walked;
+      }
+      const Step step = by_table ? step_by_table(rule) : step_by_frame_pointer();
+      guessed |= !by_table;
+      if (step == Step::outermost) walked.end = guessed ? End::unknown : End::whole;
+      // What a frame pointer points to is not known to be a frame.
+      if (step == Step::not_captured && !guessed) walked.end = End::cut;
+      if (step != Step::done) return walked;
+      if (walked.frames == frames.size()) {
+        walked.end = End::cut;
+        return walked;
+      }
+      frames[walked.frames++] = registers_[return_address] + (exact_ ? 1 : 0);
+      if (!guessed) walked.by_table = walked.frames;
+    }
+    return walked;
+  }
+
+ private:
+  static constexpr uint64_t word = sizeof(uint64_t);
+  // The kernel's limits on the arguments of a program are far above what is captured. It also
+  // limits the reads of one walk, where many places look like the start of a program.
+  static constexpr uint64_t max_arguments = 1 << 16;
+  enum class Step { done, outermost, not_captured, impossible };
+
+  std::optional<uint64_t> read(uint64_t address) const {
+    const uint64_t place = address - begin_;
+    if (address < begin_ || bytes_.size() < word || place > bytes_.size() - word)
+      return std::nullopt;
+    uint64_t value;
+    std::memcpy(&value, bytes_.data() + place, sizeof value);
+    return value;
+  }
+
+  bool is_known(unsigned reg) const { return (unknown_ >> reg & 1) == 0; }
+
+  std::optional<uint64_t> read_cfa(const Cfa& cfa) const {
+    if (!is_known(cfa.base)) return std::nullopt;
+    const uint64_t sum = registers_[cfa.base] + static_cast<uint64_t>(int64_t{cfa.offset});
+    if (cfa.kind == CfaKind::dereference) {
+      const auto value = read(sum);
+      if (!value) return std::nullopt;
+      return *value + static_cast<uint64_t>(int64_t{cfa.second});
+    }
+    if (cfa.kind == CfaKind::plt) {
+      const bool pushed = static_cast<int32_t>(registers_[return_address] & 15) >= cfa.second;
+      return sum + (pushed ? word : 0);
+    }
+    return sum;
+  }
+
+  std::optional<uint64_t> read_save(const Save& save, uint64_t cfa) const {
+    const auto offset = static_cast<uint64_t>(int64_t{save.offset});
+    switch (save.kind) {
+      case SaveKind::at_cfa:
+        return read(cfa + offset);
+      case SaveKind::cfa:
+        return cfa + offset;
+      case SaveKind::at_base:
+        return is_known(save.base) ? read(registers_[save.base] + offset) : std::nullopt;
+      case SaveKind::in_base:
+        return is_known(save.base) ? std::optional(registers_[save.base] + offset) : std::nullopt;
+      default:
+        return std::nullopt;
+    }
+  }
+
+  Step step_by_table(const Table::Found& rule) {
+    const auto cfa = read_cfa(*rule.cfa);
+    if (!cfa) return Step::not_captured;
+    const bool signal = (rule.cfa->flags & rule_signal) != 0;
+    // A caller's frame is above; only a signal handler may run on another stack.
+    if (!signal && *cfa <= registers_[stack_pointer]) return Step::impossible;
+    // All are read before one is changed: a rule may need the registers of this frame.
+    std::array<uint64_t, register_count> caller;
+    caller[stack_pointer] = *cfa;
+    caller[return_address] = registers_[return_address];
+    uint32_t unknown = unknown_ & ~(1u << return_address);
+    for (const Save& save : rule.saves) {
+      const auto value = read_save(save, *cfa);
+      caller[save.reg] = value.value_or(0);
+      unknown = value ? unknown & ~(1u << save.reg) : unknown | 1u << save.reg;
+    }
+    if ((unknown >> return_address & 1) != 0 || (unknown >> stack_pointer & 1) != 0)
+      return Step::not_captured;
+    if (caller[return_address] == 0) return Step::outermost;
+    for (const Save& save : rule.saves) registers_[save.reg] = caller[save.reg];
+    registers_[stack_pointer] = caller[stack_pointer];
+    registers_[return_address] = caller[return_address];
+    unknown_ = unknown;
+    exact_ = signal;
+    return Step::done;
+  }
+
+  Step step_by_frame_pointer() {
+    const uint64_t frame = registers_[frame_pointer];
+    if (!is_known(frame_pointer) || frame % word != 0 || frame < registers_[stack_pointer])
+      return Step::impossible;
+    const auto next = read(frame);
+    const auto address = read(frame + word);
+    if (!next || !address) return Step::not_captured;
+    if (!code_.is_executable(*address - 1)) return Step::impossible;
+    registers_[frame_pointer] = *next;
+    registers_[return_address] = *address;
+    registers_[stack_pointer] = frame + 2 * word;
+    unknown_ = ~(1u << frame_pointer | 1u << return_address | 1u << stack_pointer);
+    exact_ = false;
+    return Step::done;
+  }
+
+  // A program's first code has no table in the dynamic loader: the kernel has put there the number
+  // of arguments, a pointer to each and a null.
+  bool is_program_start() {
+    const auto arguments = read(registers_[stack_pointer]);
+    if (!arguments || *arguments > max_arguments) return false;
+    for (uint64_t i = 1; i <= *arguments; ++i) {
+      const auto pointer = read(registers_[stack_pointer] + i * word);
+      if (arguments_left_ == 0 || !pointer || *pointer <= registers_[stack_pointer]) return false;
+      --arguments_left_;
+    }
+    const auto null = read(registers_[stack_pointer] + (*arguments + 1) * word);
+    return null && *null == 0 && *arguments != 0;
+  }
+
+  Registers registers_;
+  const std::span<const std::byte> bytes_;
+  const uint64_t begin_;
+  Code& code_;
+  uint32_t unknown_;  // registers whose value is not known, by bits
+  uint64_t arguments_left_ = max_arguments;
+  bool exact_ = true;  // the address is that of an instruction, not behind a call
+};
+
+}  // namespace unwind
+
+#endif  // UNWIND_WALK_H
