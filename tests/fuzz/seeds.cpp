@@ -16,6 +16,7 @@
 #include "compile/compile_table.h"
 #include "dump_builder.h"
 #include "elf_builder.h"
+#include "heap_log_builder.h"
 #include "text_trace.h"
 
 namespace {
@@ -281,6 +282,7 @@ int main(int argc, char** argv) {
   bool good = true;
   if (target == "nrm2_reader_fuzz") good = write_traces(argv[2]);
   if (target == "hprof_fuzz") good = write_seed(argv[2], 0, text_of(heap_dump()));
+  if (target == "heap_log_fuzz") good = write_seed(argv[2], 0, test_support::two_paths().bytes());
   if (target == "log_hd_fuzz") good = write_log_hd(argv[2]);
   if (target == "processes_fuzz") good = write_seed(argv[2], 0, processes());
   if (target == "elf_symbols_fuzz") good = write_elfs(argv[2]);

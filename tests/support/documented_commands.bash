@@ -78,6 +78,7 @@ prepare() {
     *:'post -arc'*) cp flow/swtrace.nrm2 swtrace.nrm2 ;;
     *:'hdump --to-hprof='*) [[ -e heap.hprof ]] || made_heap_dumps && rm -f heap.hprof ;;
     *:hdump*) [[ -e heap.hprof ]] || made_heap_dumps ;;
+    *:*heapstats*) [[ -e heap.4711.1 ]] || made_heap_logs ;;
     *:logrt*) [[ -e before.json ]] || made_call_flow ;;
     *:arcf*) mkdir -p run1 && cp flow/arc run1/arc && cp flow/arc arc ;;
     *:post* | *:'pitrace report'* | *:genmsi* | *:'run.tprof -p '*) made_traces && cp run1.nrm2 swtrace.nrm2 ;;

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What libheapit costs beside heaptrack, and beside unwinding by the compiler's library: CPU time, memory, size of the log. Then waits
+# for a mutex beside perf lock contention. Usage: heap.sh BUILD-DIR
+set -euo pipefail
+build=$(cd "${1:?Usage: heap.sh BUILD-DIR}" && pwd)
+library=$build/lib/libheapit.so
+scratch=$(mktemp -d)
+trap 'rm -rf -- "$scratch"' EXIT
+cd "$scratch"
+
+# A malloc() that finds the stack by _Unwind_Backtrace() and does nothing with it.
+cat >backtrace.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+#include <unwind.h>
+static _Thread_local int inside, depth;
+static void *(*next)(size_t);
+static _Unwind_Reason_Code frame(struct _Unwind_Context *context, void *unused) {
+  (void)unused;
+  depth += _Unwind_GetIP(context) != 0;
+  return _URC_NO_REASON;
+}
+void *malloc(size_t bytes) {
+  if (!next) next = (void *(*)(size_t))dlsym(RTLD_NEXT, "malloc");
+  if (!inside) {
+    inside = 1;
+    _Unwind_Backtrace(frame, NULL);
+    inside = 0;
+  }
+  return next(bytes);
+}
+END
+gcc -O2 -shared -fPIC -o backtrace.so backtrace.c -ldl
+# A compiler run with 300,000 allocations.
+printf '#include <map>\n#include <regex>\n#include <string>\nint main() { return std::regex_match("a", std::regex("a*")); }\n' >many.cpp
+
+# Without the compiler's driver, since heaptrack does not follow child processes.
+mapfile -t compiler < <(g++ '-###' -S -o many.s many.cpp 2>&1 | grep cc1plus | tail -n 1 | xargs -n 1 printf '%s\n')
+
+measure() { # measure NAME COMMAND...: the least CPU time of three runs, and the most memory
+  local name=$1 best='' memory=0 line user system kib
+  shift
+  for _ in 1 2 3; do
+    rm -rf logs && mkdir logs
+    line=$(HEAPIT_DIR=$PWD/logs command time -f '%U %S %M' "$@" 2>&1 >/dev/null | tail -n 1)
+    read -r user system kib <<<"$line"
+    best=$(awk -v a="$user" -v b="$system" -v best="$best" 'BEGIN { s = a + b; print best == "" || s < best ? s : best }')
+    ((kib <= memory)) || memory=$kib
+  done
+  printf '| %s | %.2f | %d | %s |\n' "$name" "$best" $((memory / 1024)) "$(find logs -type f -printf '%k\n' | awk '{ sum += $1 } END { print sum + 0 }')"
+}
+
+compare() { # compare TITLE COMMAND...
+  printf '\n%s\n\n| | CPU s | peak MiB | log KiB |\n|---|---|---|---|\n' "$1"
+  shift
+  measure 'without' "$@"
+  measure 'heapit' env LD_PRELOAD="$library" "$@"
+  measure '_Unwind_Backtrace() alone' env LD_PRELOAD="$PWD/backtrace.so" "$@"
+  if command -v heaptrack >/dev/null; then measure 'heaptrack' heaptrack -o logs/heaptrack "$@"; fi
+}
+
+compare '2 million allocations, a path of 6 functions' "$build/tests/allocates" loop 2000
+compare 'the C++ compiler reads <regex>: 1.5 million allocations' "${compiler[@]}"
+printf '\n20 million gets of a free mutex\n\n| | CPU s | peak MiB | log KiB |\n|---|---|---|---|\n'
+measure 'without' "$build/tests/lockwaits" 20000000
+measure 'heapit' env LD_PRELOAD="$library" "$build/tests/lockwaits" 20000000
+
+printf '\n60 waits of 10 ms: the program'"'"'s own clock, heapit, perf lock contention\n\n'
+rm -rf logs && mkdir logs
+HEAPIT_DIR=$PWD/logs LD_PRELOAD=$library "$build/tests/lockwaits"
+"$build/bin/heapstats" --by=function --sort=wait-time logs/heap.* | sed -n '/Waits/,$p'
+perf lock contention -- "$build/tests/lockwaits" 2>&1 | head -n 12 || true

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The mappings of this process, read without allocating.
+#ifndef PI_HEAPIT_MAPS_H
+#define PI_HEAPIT_MAPS_H
+
+#include <cstdint>
+#include <string_view>
+
+namespace pi::heapit {
+
+struct MapsLine {
+  uint64_t begin, end, offset, inode;
+  bool executable;
+  std::string_view path;  // empty: no file
+};
+
+// Calls take(line) for each mapping until it returns false. False: /proc cannot be read.
+bool read_maps(bool (*take)(const MapsLine& line, void* context), void* context);
+
+}  // namespace pi::heapit
+
+#endif  // PI_HEAPIT_MAPS_H

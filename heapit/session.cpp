@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// The recording of this process.
+#include "session.h"
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <mutex>
+#include <new>
+
+#include <pi/raw_lock.h>
+
+#include "pages.h"
+#include "system.h"
+#include "thread.h"
+
+namespace pi::heapit {
+
+using heap_log::Path;
+
+namespace {
+
+// A page that is zero in a child of fork(), whichever way it was made: a child has none of the
+// memory of its parent's recording.
+struct Control {
+  std::atomic<Session*> session;
+  std::atomic<bool> begun;
+  RawLock lock;
+};
+
+constexpr size_t page = 4096, session_bytes = (sizeof(Session) + page - 1) / page * page;
+
+Control* control;
+Settings settings;
+bool is_child;  // of the process that loaded the library
+
+}  // namespace
+
+void Session::start(const Settings& given) {
+  settings = given;
+  void* memory = ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED || ::madvise(memory, page, MADV_WIPEONFORK) != 0)
+    return say("nothing is recorded: no memory that a child of fork() does not get");
+  const Inside inside;
+  control = new (memory) Control;
+  begin();
+  is_child = true;  // where get() finds none
+}
+
+Session::Session(const Settings& chosen, std::byte* memory)
+    : heap_(chosen.heap),
+      locks_(chosen.locks),
+      code_(memory),
+      paths_(memory + Code::memory_bytes),
+      blocks_(chosen.max_block_bytes) {}
+
+Session* Session::begin() {
+  const std::lock_guard lock(control->lock);
+  if (control->begun) return control->session;
+  control->begun = true;
+  if (is_child && !settings.children) return nullptr;
+  std::byte* memory = map_pages(session_bytes + Code::memory_bytes + Paths::memory_bytes);
+  if (!memory) {
+    say("nothing is recorded: no memory");
+    return nullptr;
+  }
+  auto* session = new (memory) Session(settings, memory + session_bytes);
+  if (!session->log_.create(settings.directory)) return nullptr;
+  if (!session->paths_.begin(session->log_)) return nullptr;
+  control->session.store(session, std::memory_order_release);
+  return session;
+}
+
+Session* Session::get() {
+  if (!control) return nullptr;
+  Session* session = control->session.load(std::memory_order_acquire);
+  if (session || control->begun.load(std::memory_order_relaxed)) return session;
+  const Inside inside;
+  return inside ? begin() : nullptr;
+}
+
+Session* Session::of_heap() {
+  Session* session = this_thread.inside ? nullptr : get();
+  return session && session->heap_ ? session : nullptr;
+}
+
+Session* Session::of_locks() {
+  Session* session = this_thread.inside ? nullptr : get();
+  return session && session->locks_ ? session : nullptr;
+}
+
+Path& Session::path(heap_log::Kind kind, const Here& here) {
+  Stack stack;
+  find_callers(here, code_, stack);
+  return paths_.find(kind, stack, log_, code_);
+}
+
+void Session::allocated(const void* block, size_t bytes, const Here& here) {
+  Path& path = this->path(heap_log::allocation, here);
+  uint64_t* const number = path.number;
+  add(number[heap_log::allocations], 1);
+  add(number[heap_log::bytes], bytes);
+  heap_log::Header& header = log_.header();
+  const auto live = [bytes](uint64_t& sum) {
+    return std::atomic_ref(sum).fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  };
+  raise_to(number[heap_log::peak_bytes], live(number[heap_log::live_bytes]));
+  raise_to(header.peak_bytes, live(header.live_bytes));
+  const Blocks::Put put = blocks_.put(block, {bytes, &path});
+  if (put.replaced) {
+    add(header.lost[heap_log::unseen_frees], 1);
+    freed(*put.replaced);
+  }
+  if (put.stored) return;
+  add(header.lost[heap_log::lost_blocks], 1);
+  freed({bytes, &path});
+}
+
+void Session::freed(const Block& block) {
+  add(block.path->number[heap_log::frees], 1);
+  subtract(block.path->number[heap_log::live_bytes], block.bytes);
+  subtract(log_.header().live_bytes, block.bytes);
+}
+
+void Session::waited(Path& path, uint64_t nanoseconds) {
+  add(path.number[heap_log::waits], 1);
+  add(path.number[heap_log::nanoseconds], nanoseconds);
+  raise_to(path.number[heap_log::longest], nanoseconds);
+}
+
+}  // namespace pi::heapit

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// The recording of this process.
+#ifndef PI_HEAPIT_SESSION_H
+#define PI_HEAPIT_SESSION_H
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include <pi/heap_log.h>
+
+#include "blocks.h"
+#include "code.h"
+#include "log.h"
+#include "paths.h"
+#include "stack.h"
+
+namespace pi::heapit {
+
+struct Settings {
+  const char* directory;  // of the logs
+  bool heap = true, locks = true;
+  bool children = true;                          // a child of fork() is recorded, too
+  uint64_t max_block_bytes = uint64_t{1} << 30;  // memory for the list of live blocks
+};
+
+class Session {
+ public:
+  // Once, when the library is loaded.
+  static void start(const Settings& settings);
+
+  // Null: nothing is recorded in this process. A child of fork() begins a recording of its own.
+  static Session* get();
+  // The same if it records allocations, or waits for locks.
+  static Session* of_heap();
+  static Session* of_locks();
+
+  // To be called while this thread is Inside.
+  void allocated(const void* block, size_t bytes, const Here& here);
+  // Before the program's allocator may reuse its address.
+  std::optional<Block> take(const void* block) { return blocks_.take(block); }
+  void freed(const Block& block);
+  // It was not freed.
+  void put_back(const void* address, const Block& block) { blocks_.put(address, block); }
+
+  heap_log::Path& path(heap_log::Kind kind, const Here& here);
+  static void waited(heap_log::Path& path, uint64_t nanoseconds);
+
+  void code_unloaded() { code_.forget(); }
+
+ private:
+  Session(const Settings& settings, std::byte* memory);
+  static Session* begin();
+
+  const bool heap_, locks_;
+  Log log_;
+  Code code_;
+  Paths paths_;
+  Blocks blocks_;
+};
+
+}  // namespace pi::heapit
+
+#endif  // PI_HEAPIT_SESSION_H

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// The file that libheapit writes and heapstats reads: a header, then records one behind the other.
+//
+// The process maps the file and changes its numbers while it runs, so the file is complete whatever
+// ends the process. Readers take a copy first, and check every number.
+#ifndef PI_HEAP_LOG_H
+#define PI_HEAP_LOG_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pi::heap_log {
+
+constexpr uint64_t magic = 0x31304c7061654869;  // "iHeapL01"
+
+// What a call path leads to.
+enum Kind : uint32_t { allocation, mutex, read_lock, write_lock, condition, kinds };
+
+// Numbers of a path. The live bytes are those that were allocated and not freed until now.
+enum HeapNumber : uint32_t { allocations, bytes, frees, live_bytes, peak_bytes };
+enum WaitNumber : uint32_t { waits, nanoseconds, longest };
+constexpr size_t numbers = 5;
+
+// What is missing.
+enum Loss : uint32_t {
+  lost_paths,     // allocations and waits whose path was not stored: no space
+  lost_blocks,    // allocations whose end is not known: no space; they count as freed
+  lost_mappings,  // files of code that were not stored
+  unseen_frees,   // blocks that were freed in a way that was not seen
+  losses
+};
+
+struct Header {
+  uint64_t magic;
+  uint32_t header_bytes;  // where the records begin
+  uint32_t pid;
+  int64_t begin_ns;     // CLOCK_REALTIME
+  uint64_t used_bytes;  // header and complete records
+  uint64_t live_bytes;  // of all paths
+  uint64_t peak_bytes;  // the most there were at once
+  uint64_t lost[losses];
+  uint64_t reserved[8];
+  uint32_t command_bytes;
+  char command[1024];  // /proc/self/cmdline when the log began
+};
+
+constexpr size_t alignment = 8;  // of records
+
+enum RecordType : uint32_t { mapping = 1, path = 2 };
+
+struct Record {
+  uint32_t type;
+  uint32_t bytes;  // of the whole record, a multiple of the alignment
+};
+
+// A file with code, at these addresses from now on: until a later record has overlapping ones.
+struct Mapping {
+  Record record;
+  uint64_t begin, end;
+  uint64_t offset;  // of begin in the file
+  uint64_t inode;
+  // then the path, and zeros
+};
+
+// How the addresses of a path end.
+enum PathEnd : uint32_t { whole, cut, unknown, not_stored };
+
+struct Path {
+  Record record;
+  uint32_t kind;
+  uint16_t end;
+  uint16_t frames;
+  uint64_t number[numbers];
+  // then the callers' addresses, innermost first; each minus one is inside the caller's instruction
+};
+
+constexpr size_t max_frames = 256;
+
+}  // namespace pi::heap_log
+
+#endif  // PI_HEAP_LOG_H

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// Allocates and frees in known numbers: allocates MODE.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NOIPA __attribute__((noipa))
+
+static void* volatile kept[64];
+static volatile int sink;
+
+// 1000 blocks of 16 bytes, one at a time.
+NOIPA static void transient(void) {
+  for (int i = 0; i < 1000; ++i) {
+    void* block = malloc(16);
+    sink += block != NULL;
+    free(block);
+  }
+}
+
+// 100 blocks of 40 bytes at once.
+NOIPA static void together(void) {
+  void* blocks[100];
+  for (int i = 0; i < 100; ++i) blocks[i] = calloc(5, 8);
+  for (int i = 0; i < 100; ++i) free(blocks[i]);
+}
+
+NOIPA static void* leak_one(size_t bytes) {
+  void* block = malloc(bytes);
+  sink += block != NULL;
+  return block;
+}
+
+// 10 blocks of 1000 bytes that nothing refers to.
+NOIPA static void leaks(void) {
+  for (int i = 0; i < 10; ++i) sink += leak_one(1000) != NULL;
+}
+
+// 3 blocks of 500 bytes that stay in use.
+NOIPA static void keeps(void) {
+  for (int i = 0; i < 3; ++i) kept[i] = leak_one(500);
+}
+
+// A block of 10 bytes that grows to 2000 in 20 steps and is freed; and one that stays.
+NOIPA static void grows(void) {
+  char* block = malloc(10);
+  for (int i = 1; i <= 20; ++i) block = realloc(block, 100 * i);
+  free(block);
+  kept[10] = realloc(NULL, 77);
+  kept[10] = realloc(kept[10], 55);
+  // What fails leaves the block as it was.
+  volatile size_t too_much = PTRDIFF_MAX;
+  sink += realloc(kept[10], too_much) == NULL;
+}
+
+NOIPA static void aligned(void) {
+  void* block = NULL;
+  sink += posix_memalign(&block, 64, 101);
+  kept[20] = block;
+  kept[21] = aligned_alloc(64, 128);
+  kept[22] = memalign(64, 103);
+  kept[23] = valloc(104);
+  kept[24] = pvalloc(105);
+  kept[25] = reallocarray(NULL, 2, 53);
+  kept[26] = strdup("in the C library");  // 17 bytes
+}
+
+NOIPA static void recurse(int depth) {
+  if (depth == 0)
+    sink += leak_one(32) != NULL;
+  else
+    recurse(depth - 1);
+  ++sink;
+}
+
+// A path of its own for each of the numbers below count, by the bits of the number.
+NOIPA static void zero(int, int);
+NOIPA static void one(int, int);
+static void next(int number, int bits) {
+  if (bits == 0)
+    sink += leak_one(8) != NULL;
+  else if (number & 1)
+    one(number >> 1, bits - 1);
+  else
+    zero(number >> 1, bits - 1);
+}
+NOIPA static void zero(int number, int bits) {
+  next(number, bits);
+  ++sink;
+}
+NOIPA static void one(int number, int bits) {
+  next(number, bits);
+  ++sink;
+}
+
+NOIPA static void* worker(void* unused) {
+  (void)unused;
+  void* blocks[100];
+  for (int round = 0; round < 100; ++round) {
+    for (int i = 0; i < 100; ++i) blocks[i] = malloc(24);
+    for (int i = round == 0 ? 10 : 0; i < 100; ++i) free(blocks[i]);
+  }
+  return NULL;
+}
+
+// Each allocates 10,000 blocks of 24 bytes and frees all but 10.
+NOIPA static void threads(void) {
+  pthread_t all[10];
+  for (int i = 0; i < 10; ++i) pthread_create(&all[i], NULL, worker, NULL);
+  for (int i = 0; i < 10; ++i) pthread_join(all[i], NULL);
+}
+
+static void* free_it(void* block) {
+  free(block);
+  return NULL;
+}
+
+// Blocks of one thread that another one frees.
+NOIPA static void passes_on(void) {
+  for (int i = 0; i < 50; ++i) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, free_it, leak_one(64));
+    pthread_join(thread, NULL);
+  }
+}
+
+NOIPA static void forks(void) {
+  kept[30] = leak_one(300);
+  const pid_t child = fork();
+  if (child == 0) {
+    free(kept[30]);  // the parent's: not this process's allocation
+    leaks();
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+  transient();
+}
+
+static void on_alarm(int signal) {
+  (void)signal;
+  sink += leak_one(8) != NULL;
+}
+
+// A handler that allocates while the program does nothing else.
+NOIPA static void in_handler(void) {
+  signal(SIGUSR1, on_alarm);
+  for (int i = 0; i < 5; ++i) raise(SIGUSR1);
+}
+
+// Libraries that are loaded and unloaded at perhaps the same address.
+NOIPA static void libraries(char* first, char* second) {
+  for (int i = 0; i < 3; ++i)
+    for (int which = 0; which < 2; ++which) {
+      void* library = dlopen(which ? second : first, RTLD_NOW);
+      void* (*allocate)(size_t) = (void* (*)(size_t))dlsym(library, "library_allocate");
+      if (!allocate) exit(4);
+      sink += allocate(which ? 2000 : 1000) != NULL;
+      dlclose(library);
+    }
+}
+
+int main(int count, char** words) {
+  const char* mode = count > 1 ? words[1] : "";
+  if (strcmp(mode, "simple") == 0) {
+    transient();
+    together();
+    leaks();
+    keeps();
+  } else if (strcmp(mode, "realloc") == 0) {
+    grows();
+  } else if (strcmp(mode, "aligned") == 0) {
+    aligned();
+  } else if (strcmp(mode, "recurse") == 0) {
+    recurse(atoi(words[2]));
+  } else if (strcmp(mode, "threads") == 0) {
+    threads();
+  } else if (strcmp(mode, "pass") == 0) {
+    passes_on();
+  } else if (strcmp(mode, "fork") == 0) {
+    forks();
+  } else if (strcmp(mode, "handler") == 0) {
+    in_handler();
+  } else if (strcmp(mode, "libraries") == 0) {
+    libraries(words[2], words[3]);
+  } else if (strcmp(mode, "loop") == 0) {
+    for (long i = atol(words[2]); i > 0; --i) transient();
+  } else if (strcmp(mode, "paths") == 0) {
+    for (int i = 0; i < atoi(words[2]); ++i) next(i, 11);
+  } else {
+    leaks();
+    if (strcmp(mode, "_exit") == 0) _exit(0);
+    if (strcmp(mode, "abort") == 0) abort();
+    if (strcmp(mode, "kill") == 0) kill(getpid(), SIGKILL);
+    if (strcmp(mode, "exec") == 0) execl(words[0], words[0], "simple", NULL);
+    if (strcmp(mode, "vfork") == 0) {
+      const pid_t child = vfork();
+      if (child == 0) {
+        execl(words[0], words[0], "simple", NULL);
+        _exit(1);
+      }
+      waitpid(child, NULL, 0);
+    }
+    if (strcmp(mode, "wait") == 0) {
+      puts("ready");
+      fflush(stdout);
+      pause();
+    }
+  }
+  return 0;
+}
