@@ -256,7 +256,9 @@ TEST_F(DebugFiles, ADeletedFileIsReadFromAProcessThatMappedItAndFromNoLaterOne) 
   EXPECT_EQ(symbol_for(""), "rc 2");
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
-  EXPECT_EQ(symbol_for(id, static_cast<uint64_t>(now.tv_sec) * 1'000'000'000), "entry");
+  const auto time =
+      static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
+  EXPECT_EQ(symbol_for(id, time), "entry");
   EXPECT_EQ(symbol_for(id, 1), "rc 2") << "this process started after that time";
   ::munmap(mapping, size);
 }

@@ -182,7 +182,7 @@ TEST_F(PerfutilTrace, StatusHasSourceSizesAndRate) {
 
 TEST_F(PerfutilTrace, StacksAreInTheStatusAndCannotChangeWhileOn) {
   EXPECT_EQ(TraceSetStacks(4, 0), PU_ERROR_INVALID_PARAMETER);
-  EXPECT_EQ(TraceSetStacks(PI_STACKS_BOTH, 128), PU_ERROR_INVALID_PARAMETER);
+  EXPECT_EQ(TraceSetStacks(PI_STACKS_BOTH, 1024), PU_ERROR_INVALID_PARAMETER);
   EXPECT_EQ(TraceSetStacks(PI_STACKS_BOTH, -1), PU_ERROR_INVALID_PARAMETER);
   EXPECT_EQ(TraceSetStacks(PI_STACKS_USER, 0), PU_SUCCESS);
   pi_trace_status status{};
