@@ -14,14 +14,22 @@ int similarity(const Sequence& a, const Sequence& b) {
   return a.running == b.running ? 2 : 1;
 }
 
+// Of several differences that are about as frequent the smallest: if a program calls two methods
+// equally often, it is chance which of them fewer interrupts have hit. Counts are about the same if
+// they are no further apart than the standard deviation of such a count.
 void set_mode(SequenceReport& report, const Observed& observed) {
+  uint64_t most = 0;
+  for (const auto& [difference, count] : observed.histogram) most = std::max(most, count);
+  const auto about_as_frequent = [&](const auto& bucket) {
+    const uint64_t fewer = most - bucket.second;
+    return fewer == 0 || fewer <= most / fewer;
+  };
+  const auto mode =
+      std::find_if(observed.histogram.begin(), observed.histogram.end(), about_as_frequent);
   // Another thread may be moving the histogram.
-  if (observed.histogram.empty()) return;
-  const auto most =
-      std::max_element(observed.histogram.begin(), observed.histogram.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  report.mode = most->first;
-  report.mode_is_exact = most->first < observed.inexact_from;
+  if (mode == observed.histogram.end()) return;
+  report.mode = mode->first;
+  report.mode_is_exact = mode->first < observed.inexact_from;
 }
 
 class MetricCalibration {

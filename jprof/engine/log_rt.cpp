@@ -136,12 +136,13 @@ class LogRt {
         text_ += "off; BASE contains a part of the cost of the probes of each call\n";
         continue;
       }
-      char line[160];
-      std::snprintf(
-          line, sizeof line,
-          "error bound %.2f %s a call or return; %.3f %% of them in untrained sequences\n",
-          snapshot_.bounds[i].spread, snapshot_.metrics[i].unit.c_str(),
-          100 * snapshot_.bounds[i].untrained_share);
+      char line[200];
+      std::snprintf(line, sizeof line,
+                    "error bound %.2f %s a call or return; %.3f %% of them in untrained "
+                    "sequences, of fewer than %llu observations\n",
+                    snapshot_.bounds[i].spread, snapshot_.metrics[i].unit.c_str(),
+                    100 * snapshot_.bounds[i].untrained_share,
+                    static_cast<unsigned long long>(settled_after));
       text_ += line;
     }
     write_impossible();

@@ -78,7 +78,8 @@ struct SequenceReport {
   uint64_t count = 0;
   uint64_t observed = 0;      // smallest difference, of this recording and the stored minima; the
                               // stored one alone where that is final
-  uint64_t mode = 0;          // most frequent difference of this recording
+  uint64_t mode = 0;          // most frequent difference of this recording, the smallest of those
+                              // that are about as frequent
   bool mode_is_exact = true;  // false: mode is the beginning of a range of differences
   uint64_t environment = 1;
   uint64_t adjustment = 0;  // subtracted from each difference

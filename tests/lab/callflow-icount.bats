@@ -117,3 +117,16 @@ with_known() {
     holds '$1 == "tree" { tree[$2] = $3; trees[$2] = $4 }
         END { d = tree["gen"] / tree["arc"] - 1; exit !(trees["gen"] > 900 && trees["arc"] > 50 && d < 0.02 && d > -0.02) }'
 }
+
+# Other sequences contain what the JVM or the agent itself does there, and are not calibrated by their own minimum.
+# bats test_tags=long
+@test "minimum and mode of each trained sequence are the same in ten runs, interpreted, compiled and in C" {
+    boot_all --icount --timeout 3600 -- tests/lab/callflow-icount-repeat-guest.sh "$BUILD_DIR" 10
+    ended_well
+    holds '$1 == "run" { runs[$2]++; all++; if ($3 > 1) bad = 1 }
+        $1 == "seq" { n[$2, $3]++; if (n[$2, $3] == 1) { minimum[$2, $3] = $5; mode[$2, $3] = $6; sequences[$2]++ }
+            if ($5 != minimum[$2, $3] || $6 != mode[$2, $3]) { bad = 1; print "# differs: " $0 } }
+        END { for (s in n) if (n[s] != 10) bad = 1
+              exit bad || all != 40 || runs["int"] != 10 || runs["batch"] != 10 || sequences["int"] < 30 || sequences["batch"] < 80 ||
+                  sequences["patched"] < 4 || sequences["instrumented"] < 4 }'
+}

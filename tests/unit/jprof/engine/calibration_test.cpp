@@ -252,6 +252,28 @@ TEST_F(Calibrated, TheModeIsFoundWhereverTheFirstDifferencesWere) {
     }
 }
 
+// An interrupt in some calls of one of two methods that are called equally often.
+TEST_F(Calibrated, OfDifferencesThatAreAboutAsFrequentTheModeIsTheSmallest) {
+  const auto mode_with = [](int slow_calls) {
+    begin_test();
+    EXPECT_TRUE(start(one_metric()));
+    call(1, [=] {
+      for (int i = 0; i < 400; ++i) {
+        call(2, [=] { work(i < slow_calls ? 5000 : 0); });
+        call(3, [] { work(1); });
+      }
+    });
+    uint64_t mode = 0;
+    for (const auto& s : counts_now().sequences)
+      if (s.sequence.first == Transition::entry && s.sequence.second == Transition::exit)
+        mode = s.mode - s.observed;
+    return mode;
+  };
+  EXPECT_EQ(mode_with(0), 0u);
+  EXPECT_EQ(mode_with(20), 0u);
+  EXPECT_EQ(mode_with(21), 1u);
+}
+
 TEST_F(Calibrated, ADifferenceBelowZeroCountsAsNone) {
   ASSERT_TRUE(start(one_metric()));
   call(1);
