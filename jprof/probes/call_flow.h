@@ -93,6 +93,7 @@ class CallFlow {
                       const pi::callflow::NameOf& name_of);
   void name_threads(JNIEnv* jni, pi::callflow::Snapshot& snapshot);
   std::string name_of(uint64_t id) const;
+  std::string inlined_methods() const;
   std::string heading();
   void report(const std::string& text) const;
 

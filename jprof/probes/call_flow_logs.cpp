@@ -58,6 +58,14 @@ std::string CallFlow::name_of(uint64_t id) const {
   return (id & java_bit) != 0 ? methods_.name(id) : c_functions_.name(id);
 }
 
+std::string CallFlow::inlined_methods() const {
+  if (trains_inlined())
+    return " Inlined methods :: BASE is what they execute in their callers' code; a method that is "
+           "not inlined is called, which is in its caller's BASE\n";
+  return " Inlined methods :: BASE is as if they were called, and that of their callers as much "
+         "less, even below 0\n";
+}
+
 std::string CallFlow::heading() {
   std::string text =
       log_heading(jvm_name(jvmti_), options_.method_events ? ", events of the JVM" : "");
@@ -65,6 +73,8 @@ std::string CallFlow::heading() {
     text +=
         " Calls of other code :: '" + logs_.unrecorded().path() + "' lists what has no probes\n";
   if (!metrics_note_.empty()) text += " Metrics :: " + metrics_note_ + "\n";
+  if (!options_.method_events && !options_.object_info && !settings_.meter.metrics.empty())
+    text += inlined_methods();
   for (const std::string& note : minima_notes_) text += " Minima :: " + note + "\n";
   if (const uint64_t unmarked = live_objects_.unmarked(); unmarked > 0)
     text += " Live objects :: " + std::to_string(unmarked) +

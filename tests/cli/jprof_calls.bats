@@ -103,6 +103,7 @@ has() {
   grep -q 'Calls.threads' log-rt.1
   grep -q 'BASE and DELTA :: RAW_CYCLES' log-rt.1
   grep -qE 'Calibration :: RAW_CYCLES: error bound [0-9.]+ .* of fewer than 32 observations$' log-rt.1
+  grep -q "^ Inlined methods :: BASE is what they execute in their callers' code; " log-rt.1
   # All sequences of interpreted methods are trained, and none with an exception, whose cost is the JVM's.
   awk '$1 == "RAW_CYCLES" && ($2 $4 $6) ~ /^[Ii]+$/ { if ($3 == "XX" || $5 == "XX") { xx++; bad = bad || $NF != "untrained" }
       else { n++; bad = bad || $NF == "untrained" } } END { exit bad || n < 20 || xx < 1 }' log-rt.1

@@ -31,6 +31,7 @@ setup() {
     java -XX:+UseSerialGC "-agentpath:$BUILD_DIR/lib/libjprof.so=calltree,start,metrics=raw_cycles,nopidx,envminima=serial.minima" -version 2>errors
     ! grep -q 'No call flow' errors || { cat errors && false; }
     grep -q 'Calibration ::' log-rt.1
+    grep -q '^ Inlined methods :: BASE is as if they were called, ' log-rt.1
     run ! grep -E 'is not used|Minima ::' errors log-rt.1
     # With another collector, whose compiled code is different.
     rm log-rt.1
