@@ -98,6 +98,29 @@ has() {
   grep -q '/LambdaForm.*: hidden' log-unrecorded.1
 }
 
+# The events of the JVM are those of its interpreter.
+# bats test_tags=long
+@test "with the JIT, too, all counts equal those of the JVM's own events (JVMTI), but for methods that are listed" {
+  [ -s "$BUILD_DIR/jprof/java/transformer.pack" ] || skip "needs libasm-java"
+  options=,events=jvmti,logprefix=events calls 2
+  sums events-rt.1 'Calls.second(' >events
+  jvm=(-Xbatch -XX:CompileThresholdScaling=0.02) options=
+  calls 2
+  sums log-rt.1 'Calls.second(' >probes
+  [ "$(awk '$NF ~ /^[jJ]:/ { print $NF }' log-rt.1 | sort -u | wc -l)" -gt 100 ]
+  [ "$(wc -l <probes)" -gt 200 ]
+  diff probes events | sed -n 's/^[<>] \(.*\) [0-9]*$/\1/p' | grep -vE '[$]Lambda|LambdaForm' | sort -u >differ
+  cat differ
+  # Where the JVM has code of its own for a method, it does not call what is below that method either.
+  awk 'FNR == NR { if (/: intrinsic: /) { sub(/: intrinsic: .*/, ""); intrinsic[$0] }; next }
+    $1 ~ /^[0-9]+$/ && NF > 3 { name = $NF; sub(/^[A-Za-z]:/, "", name); level = $1 + 0
+      if (level > 0 && below[level - 1]) print name
+      below[level] = level > 0 && (below[level - 1] || name in intrinsic) }' log-unrecorded.1 events-rt.1 | sort -u >below
+  while read -r method; do
+    grep -qF "$method: " log-unrecorded.1 || grep -qxF "$method" below || { echo "not listed: $method" && return 1; }
+  done <differ
+}
+
 @test "exit and SIGTERM write the log; metrics are measured for each method" {
   options=,metrics=raw_cycles calls 1 exit
   grep -q 'Calls.threads' log-rt.1
