@@ -118,13 +118,18 @@ void Recording::leave(const Reading& early, const Reading& late, uint64_t method
 }
 
 // Charges the time since the last event to the running method, and returns the sequence's index.
-size_t Recording::charge(const Reading& now, const Reading& late, Transition how, Type after) {
+inline size_t Recording::charge(const Reading& now, const Reading& late, Transition how,
+                                Type after) {
   Node& node = *top_->node;
   const size_t sequence =
       prefix_ + static_cast<size_t>(how) * type_count + static_cast<size_t>(after);
   prefix_ = begin_of_sequence(top_->type, how, after);
   if (slot) count_dispatches(node);
   if (shape.metrics == 0) return sequence;
+  return charge_metrics(now, late, sequence);
+}
+
+size_t Recording::charge_metrics(const Reading& now, const Reading& late, size_t sequence) {
   // Before the first event the thread ran without being measured.
   const bool first = events.load(relaxed) == 1;
   if (first || now.failed || late.failed) {
@@ -133,7 +138,7 @@ size_t Recording::charge(const Reading& now, const Reading& late, Transition how
   } else {
     measure(now, late);
     count_sequence(sequence, difference_);
-    count_in_node(node, sequence);
+    count_in_node(*top_->node, sequence);
   }
   last_early_.failed = now.failed;
   for (size_t i = 0; i < shape.metrics; ++i) last_early_.value[i] = now.value[i];
@@ -250,7 +255,14 @@ void Recording::push(uint64_t method, Type type, Place place, bool alternate, bo
     caller->last_callee = node;
     if (call) add(node->calls, 1);
   }
-  *++top_ = {method, node, place, type, alternate};
+  // Not as one object: the compiler would store its last two fields one by one and load them at
+  // once, for which the processor waits.
+  Frame& frame = *++top_;
+  frame.method = method;
+  frame.node = node;
+  frame.place = place;
+  frame.type = type;
+  frame.alternate = alternate;
 }
 
 // A method that was entered before the thread's first event ends: what seemed to be the root was
