@@ -14,34 +14,35 @@
 #include <string>
 
 #include "events.h"
+#include "nops.h"
 
 namespace pi::hookit {
 namespace {
 
-constexpr size_t page_bytes = 4096;
 constexpr uintptr_t lowest = 0x10000;  // vm.mmap_min_addr
 constexpr uintptr_t step = 0x10000;
-constexpr uintptr_t reach = 0x60000000;  // of a search; a call reaches 0x7fffffff
-constexpr size_t trampoline_bytes = 16;
+constexpr uintptr_t reach = 0x60000000;  // of a search; a jump reaches 0x7fffffff
+constexpr size_t memory_bytes = step;    // for the trampolines of 2,048 functions
 
-bool reaches(uintptr_t site, uintptr_t page) {
-  const uintptr_t distance = site > page ? site - page : page - site;
+struct Trampoline {
+  // push 10(%rip); jmp *12(%rip); ud2; ud2
+  uint8_t code[16] = {0xff, 0x35, 0x0a, 0, 0, 0, 0xff, 0x25, 0x0c, 0, 0, 0, 0x0f, 0x0b, 0x0f, 0x0b};
+  uintptr_t continues;
+  void (*target)();
+};
+static_assert(sizeof(Trampoline) == 32);
+
+bool reaches(uintptr_t site, uintptr_t target) {
+  const uintptr_t distance = site > target ? site - target : target - site;
   return distance < 0x7fff0000;
 }
 
-// jmp *6(%rip), and the address at a multiple of 8.
-void put_trampoline(uint8_t* place, void (*function)()) {
-  constexpr uint8_t jump[8] = {0xff, 0x25, 0x02, 0x00, 0x00, 0x00, 0x0f, 0x0b};
-  std::memcpy(place, jump, sizeof jump);
-  std::memcpy(place + sizeof jump, &function, sizeof function);
-}
-
 uintptr_t map_at(uintptr_t address) {
-  void* page = ::mmap(reinterpret_cast<void*>(address), page_bytes, PROT_READ | PROT_WRITE,
+  void* page = ::mmap(reinterpret_cast<void*>(address), memory_bytes, PROT_READ | PROT_EXEC,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
   if (page == MAP_FAILED) return 0;
   if (page == reinterpret_cast<void*>(address)) return address;
-  ::munmap(page, page_bytes);  // a kernel without MAP_FIXED_NOREPLACE
+  ::munmap(page, memory_bytes);  // a kernel without MAP_FIXED_NOREPLACE
   return 0;
 }
 
@@ -84,22 +85,25 @@ bool CodeWriter::synchronise() const {
   return ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) == 0;
 }
 
-uintptr_t Trampolines::near(uintptr_t site, bool after_endbr) {
-  const auto known = std::find_if(pages_.begin(), pages_.end(),
-                                  [&](uintptr_t page) { return reaches(site, page); });
-  const uintptr_t second = after_endbr ? trampoline_bytes : 0;
-  if (known != pages_.end()) return *known + second;
-  const uintptr_t page = map_near(site);
-  if (!page) return 0;
-  auto* code = reinterpret_cast<uint8_t*>(page);
-  put_trampoline(code, hookit_entered);
-  put_trampoline(code + trampoline_bytes, hookit_entered_after_endbr);
-  if (::mprotect(code, page_bytes, PROT_READ | PROT_EXEC) != 0) {
-    ::munmap(code, page_bytes);
-    return 0;
+uintptr_t Trampolines::of(const CodeWriter& code, uintptr_t site, bool after_endbr) {
+  uintptr_t& known = known_[after_endbr][site];
+  if (known) return known;
+  auto memory = std::find_if(memory_.begin(), memory_.end(), [&](const Memory& m) {
+    return m.next < m.end && reaches(site, m.next);
+  });
+  if (memory == memory_.end()) {
+    const uintptr_t begin = map_near(site);
+    if (!begin) return 0;
+    memory = memory_.insert(memory_.end(), {begin, begin + memory_bytes});
   }
-  pages_.push_back(page);
-  return page + second;
+  const Trampoline trampoline{.continues = site + patch_bytes,
+                              .target = after_endbr ? hookit_entered_after_endbr : hookit_entered};
+  uint8_t bytes[sizeof trampoline];
+  std::memcpy(bytes, &trampoline, sizeof bytes);
+  if (!code.write(memory->next, bytes)) return 0;
+  known = memory->next;
+  memory->next += sizeof trampoline;
+  return known;
 }
 
 }  // namespace pi::hookit

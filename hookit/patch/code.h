@@ -4,6 +4,7 @@
 #define PI_HOOKIT_PATCH_CODE_H
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -29,16 +30,22 @@ class CodeWriter {
   UniqueFd memory_;
 };
 
-// Jumps to hookit_entered() and hookit_entered_after_endbr() that a call instruction of a module
-// can reach. They stay.
+// Code of each patched function that a jump at its entry can reach: it pushes the address where the
+// function continues, and jumps to hookit_entered() or hookit_entered_after_endbr(). It stays.
 class Trampolines {
  public:
-  // The address for a call at site, which follows the first one if after_endbr; 0: no memory near
-  // it is free.
-  uintptr_t near(uintptr_t site, bool after_endbr);
+  // The address for a jump at site, which follows ENDBR64 if after_endbr; 0: no memory near it is
+  // free.
+  uintptr_t of(const CodeWriter& code, uintptr_t site, bool after_endbr);
 
  private:
-  std::vector<uintptr_t> pages_;
+  struct Memory {
+    uintptr_t next;
+    uintptr_t end;
+  };
+
+  std::map<uintptr_t, uintptr_t> known_[2];  // by site; of those after ENDBR64 in the second
+  std::vector<Memory> memory_;
 };
 
 }  // namespace pi::hookit

@@ -10,6 +10,9 @@
 
 using namespace pi::hookit;
 
+extern "C" [[gnu::visibility("hidden")]] bool hookit_patched_enter(uintptr_t function,
+                                                                   uintptr_t* slot);
+
 namespace {
 
 std::atomic<uint64_t> without_cell;
@@ -17,6 +20,13 @@ std::atomic<uint64_t> without_cell;
 // A place on the stack that is below the caller's and above that of any callee's hook.
 void* place_of(uintptr_t slot) {
   return reinterpret_cast<void*>(slot - 16);
+}
+
+// Not inlined: registers that it needs are not saved at each entry.
+[[gnu::noinline, gnu::cold]] bool enter_with_new_cell(uintptr_t function, uintptr_t* slot) {
+  if (create_cell(reinterpret_cast<uintptr_t>(slot))) return hookit_patched_enter(function, slot);
+  without_cell.fetch_add(1, std::memory_order_relaxed);
+  return false;
 }
 
 }  // namespace
@@ -29,17 +39,13 @@ extern "C" {
 
 bool hookit_saves_vectors = false;
 
-// slot: the address of the function's return address.
-[[gnu::visibility("hidden")]] void hookit_patched_enter(uintptr_t function, uintptr_t* slot) {
+// slot: the address of the function's return address. True: the function returns to
+// hookit_returned, and was called: so it has to be called from there.
+[[gnu::visibility("hidden")]] bool hookit_patched_enter(uintptr_t function, uintptr_t* slot) {
   const auto place = reinterpret_cast<uintptr_t>(slot);
-  Cell* cell = find_cell(place);
-  if (!cell) [[unlikely]] {
-    cell = create_cell(place);
-    if (!cell) {
-      without_cell.fetch_add(1, std::memory_order_relaxed);
-      return;
-    }
-  }
+  Cell* const cell = find_cell(place);
+  if (!cell) [[unlikely]]
+    return enter_with_new_cell(function, slot);
   // A patched function that ends with a jump to this one leaves its own return to it: the cell
   // stays that of the first, and both return at once.
   const auto returned = reinterpret_cast<uintptr_t>(hookit_returned);
@@ -51,6 +57,7 @@ bool hookit_saves_vectors = false;
   patched_enter_hook.load(std::memory_order_relaxed)(reinterpret_cast<void*>(function),
                                                      place_of(place),
                                                      reinterpret_cast<void*>(function & ~jumped));
+  return jumped == 0;
 }
 
 // Returns where the function returns to.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the code that patched functions call does.
+// What the code to which patched functions jump does.
 #ifndef PI_HOOKIT_PATCH_EVENTS_H
 #define PI_HOOKIT_PATCH_EVENTS_H
 
@@ -8,8 +8,8 @@
 #pragma GCC visibility push(hidden)
 extern "C" {
 
-// stubs.S: patched functions call the first or, if they begin with ENDBR64, the second; the third
-// is the return address of those that run.
+// stubs.S: the trampolines of patched functions jump to the first or, if they begin with ENDBR64,
+// to the second; the third is the return address of those that run.
 void hookit_entered();
 void hookit_entered_after_endbr();
 void hookit_returned();

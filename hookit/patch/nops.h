@@ -9,8 +9,9 @@
 
 namespace pi::hookit {
 
-// What a call instruction takes.
+// What a patched function has instead of NOPs: a jump.
 constexpr size_t patch_bytes = 5;
+constexpr uint8_t jump_code = 0xe9;
 
 // The length of the NOP at the beginning of code; 0: another instruction, or code ends before it.
 size_t nop_length(std::span<const uint8_t> code);

@@ -34,7 +34,7 @@ struct Change {
 
 struct State {
   Sites found;
-  std::vector<Change> patched;  // in force: after is the call
+  std::vector<Change> patched;  // in force: after is the jump
   Trampolines trampolines;
 };
 
@@ -103,10 +103,11 @@ Status apply(const CodeWriter& code, std::vector<Change>& changes) {
   return {};
 }
 
-bool add_change(uintptr_t site, uintptr_t function, std::vector<Change>& changes) {
-  const uintptr_t target = state().trampolines.near(site, site != function);
+bool add_change(const CodeWriter& code, uintptr_t site, uintptr_t function,
+                std::vector<Change>& changes) {
+  const uintptr_t target = state().trampolines.of(code, site, site != function);
   if (!target) return false;
-  Change change{site, {}, {0xe8}};
+  Change change{site, {}, {jump_code}};
   std::memcpy(change.before.data(), reinterpret_cast<const void*>(site), patch_bytes);
   const auto distance = static_cast<int32_t>(target - (site + patch_bytes));
   std::memcpy(change.after.data() + 1, &distance, sizeof distance);
@@ -158,7 +159,7 @@ Result<Patched> patch_functions() {
   for (const auto& site : state().found.sites)
     if (!site.one_nop)
       ++result.unprepared;
-    else if (!add_change(site.patch, site.function, changes))
+    else if (!add_change(*code, site.patch, site.function, changes))
       ++result.unusable;
   const BlockedSignals blocked;
   if (const auto applied = apply(*code, changes); !applied) return applied.error();
@@ -188,7 +189,7 @@ void train_patched() {
     for (void (*function)() : {hookit_trainer_leaf, hookit_trainer_calls_one,
                                hookit_trainer_calls_two, hookit_trainer_calls_all}) {
       const auto address = reinterpret_cast<uintptr_t>(function);
-      if (!add_change(address, address, changes)) return;
+      if (!add_change(*code, address, address, changes)) return;
     }
     // No other thread executes them.
     for (const auto& change : changes)

@@ -76,8 +76,8 @@ std::span<const uint8_t> memory_at(const dl_phdr_info& object, uintptr_t address
 }
 
 bool is_patched(std::span<const uint8_t> code) {
-  const size_t call = code.size() > 4 && code[0] == 0xf3 ? 4 : 0;
-  return code.size() > call && code[call] == 0xe8;
+  const size_t jump = code.size() > 4 && code[0] == 0xf3 ? 4 : 0;
+  return code.size() > jump && code[jump] == jump_code;
 }
 
 // entry: an address of the compiler's list, that of the first NOP. With

@@ -78,7 +78,9 @@
 	.previous
 	.endm
 
-	/* A patched function calls this instead of executing its NOPs. distance: from the function to where this returns. */
+	/* A patched function comes here instead of executing its NOPs, through its trampoline (code.cpp), which has pushed the address
+	   where it continues, as a call would. distance: from the function to that address. Two instructions balance the others, so
+	   that both ways have the same number. */
 	.macro entry name, distance
 	.globl	\name
 	.hidden	\name
@@ -94,8 +96,17 @@
 	sub	$\distance, %rdi	/* the function */
 	lea	88(%rbp), %rsi		/* where its return address is */
 	call_keeping hookit_patched_enter
+	test	%al, %al
 	pop_all
-	ret
+	je	3f
+	lea	16(%rsp), %rsp
+	.cfi_def_cfa_offset 0
+	jmp	hookit_call
+3:	.cfi_def_cfa_offset 8
+	nop
+	nop
+	lea	8(%rsp), %rsp		/* the function's return address is now where it was */
+	jmp	*-8(%rsp)
 	.cfi_endproc
 	.size	\name, . - \name
 	.endm
@@ -107,7 +118,9 @@
 	/* The return address of patched functions that run. An unwinder sees a frame of no size here, whose return address is in
 	   the function's cell: the expression below does in DWARF what find_cell() of cells.h does. It begins at the slot with the
 	   address of hookit_returned, before which the distance to the table is. libgcc knows frames by their CFA, so this one has
-	   a CFA that no other frame has: one byte above the stack pointer. */
+	   a CFA that no other frame has: one byte above the stack pointer.
+	   The function is entered by a call whose return address is hookit_returned: so the processor, which remembers the addresses of
+	   calls, predicts that return, and then the one to the function's caller. */
 	.balign	64
 	.type	hookit_returned_frame, @function
 hookit_returned_frame:
@@ -121,7 +134,9 @@ hookit_returned_frame:
 	.cfi_escape 0x14, 0x44, 0x25, 0x0a, 0xff, 0x0f, 0x1a, 0x33, 0x24, 0x22, 0x06	/* list[slot >> 20 & 0xfff] */
 	.cfi_escape 0x16, 0x0c, 0xf8, 0xff, 0x0f, 0x00, 0x1a, 0x31, 0x24, 0x22	/* + (slot & 0xffff8) * 2 */
 	.quad	hookit_regions - hookit_returned
-	.fill	8, 1, 0x90
+	.fill	3, 1, 0x90
+hookit_call:
+	call	hookit_continue
 	.globl	hookit_returned
 	.hidden	hookit_returned
 hookit_returned:
@@ -136,11 +151,16 @@ hookit_returned:
 	mov	%rax, 80(%rbp)
 	.cfi_escape 0x10, 16, 2, 0x39, 0x1c	/* the return address is at CFA - 9 */
 	pop_all
-	lea	8(%rsp), %rsp
-	.cfi_def_cfa_offset 1
-	jmp	*-8(%rsp)		/* no RET: the processor's stack of return addresses has lost this one already */
+	ret
 	.cfi_endproc
 	.size	hookit_returned_frame, . - hookit_returned_frame
+
+	.type	hookit_continue, @function
+hookit_continue:
+	.cfi_startproc
+	jmp	*-8(%rsp)		/* still what the trampoline has pushed */
+	.cfi_endproc
+	.size	hookit_continue, . - hookit_continue
 
 	/* Functions that do nothing. Between two events each of them executes one instruction, the call of the next one or the
 	   return, as the environmental minimum of 1 says. */
