@@ -53,14 +53,31 @@ std::optional<Table> Table::check(std::span<const std::byte> bytes) {
   table.rows_ = *rows;
   table.rules_ = *rules;
   table.saves_ = *saves;
+  table.make_index();
   return table;
+}
+
+void Table::make_index() {
+  constexpr size_t rows_a_part = 8;
+  const uint32_t last = rows_.empty() ? 0 : rows_.back().address;
+  while (shift_ < 31 && last >> shift_ > rows_.size() / rows_a_part) ++shift_;
+  index_.reserve((last >> shift_) + 2);
+  size_t row = 0;
+  for (uint64_t begin = 0; begin <= last; begin += uint64_t{1} << shift_) {
+    while (row < rows_.size() && rows_[row].address < begin) ++row;
+    index_.push_back(static_cast<uint32_t>(row));
+  }
+  index_.push_back(static_cast<uint32_t>(rows_.size()));
 }
 
 Table::Found Table::find(uint64_t address) const {
   const uint64_t place = address - header_.base;
   if (address < header_.base || place > UINT32_MAX) return {&no_rule, {}};
+  if (rows_.empty()) return {&no_rule, {}};
+  const size_t part = std::min<size_t>(place >> shift_, index_.size() - 2);
   const auto after =
-      std::ranges::upper_bound(rows_, static_cast<uint32_t>(place), {}, &Row::address);
+      std::ranges::upper_bound(rows_.begin() + index_[part], rows_.begin() + index_[part + 1],
+                               static_cast<uint32_t>(place), {}, &Row::address);
   if (after == rows_.begin()) return {&no_rule, {}};
   const Cfa& cfa = rules_[std::prev(after)->rule];
   return {&cfa, saves_.subspan(cfa.first, cfa.saves)};

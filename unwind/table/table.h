@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "rule.h"
 
@@ -53,7 +54,13 @@ class Table {
   uint64_t row_address(size_t row) const { return header_.base + rows_[row].address; }
 
  private:
+  void make_index();
+
   TableHeader header_{};
+  // For each 1 << shift_ bytes of code, how many rows are before them: a search in all rows would
+  // read memory at many places.
+  unsigned shift_ = 0;
+  std::vector<uint32_t> index_;
   std::span<const Row> rows_;
   std::span<const Cfa> rules_;
   std::span<const Save> saves_;

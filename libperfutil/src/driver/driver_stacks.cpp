@@ -246,6 +246,7 @@ bool DriverStacks::read_copies(Cpu& cpu) {
     held.copy.tid = copy.tid;
     static_assert(PI_STACK_REGISTERS == PITRACE_STACK_REGISTERS);
     std::copy(std::begin(copy.registers), std::end(copy.registers), held.copy.registers);
+    held.stack = unwinding_.take_buffer();
     held.stack.assign(copy.stack.begin(), copy.stack.end());
     unwinding_.hold(view.cpu, std::move(held));
   });

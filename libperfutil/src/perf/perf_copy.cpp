@@ -98,14 +98,17 @@ bool take_copy(HeldStack& held, std::span<const std::byte> record, size_t chain)
 
 }  // namespace
 
-HeldStack held_record(uint64_t time, std::span<const std::byte> record, size_t chain) {
+HeldStack held_record(uint64_t time, std::span<const std::byte> record, size_t chain,
+                      std::vector<std::byte> buffer) {
   HeldStack held;
+  held.stack = std::move(buffer);
   held.time = time;
   if (chain != 0 && take_copy(held, record, chain)) return held;
   // One that is too short for its kind is counted as lost.
   const size_t size = chain == 0 ? record.size() : sizeof(perf_event_header);
   held.record.assign(record.begin(), record.begin() + static_cast<ptrdiff_t>(size));
   held.has_copy = false;
+  held.stack.clear();
   return held;
 }
 

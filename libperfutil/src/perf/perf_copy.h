@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "source/stack_unwinding.h"
 
@@ -19,7 +20,9 @@ struct UnwoundTail {
 
 // A record from a ring of ticks. chain: offset of the call chain, if it is a tick with a copy; 0
 // for other records. The copy is taken out; a tick that is too short is only a header then.
-HeldStack held_record(uint64_t time, std::span<const std::byte> record, size_t chain);
+// buffer: memory for the copy.
+HeldStack held_record(uint64_t time, std::span<const std::byte> record, size_t chain,
+                      std::vector<std::byte> buffer = {});
 
 // Puts the application's frames into the record, instead of the kernel's for the user.
 void replace_frames(HeldStack& held, size_t chain, const ResolvedStack& resolved);

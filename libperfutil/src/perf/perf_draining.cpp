@@ -23,9 +23,11 @@ constexpr uint32_t of_switches = uint32_t{1} << 31;
 }  // namespace
 
 void PerfCollector::hold_record(uint32_t queue, std::span<const std::byte> record) {
-  unwinding_.hold(queue,
-                  held_record(PerfConverter::tick_time(record), record,
-                              PerfConverter::is_sample(record) ? PerfConverter::chain_offset : 0));
+  const uint64_t time = PerfConverter::tick_time(record);
+  unwinding_.hold(
+      queue, PerfConverter::is_sample(record)
+                 ? held_record(time, record, PerfConverter::chain_offset, unwinding_.take_buffer())
+                 : held_record(time, record, 0));
 }
 
 // Reads the ticks as well, but holds them for put_in_order().

@@ -12,6 +12,8 @@
 namespace pi::perfutil {
 namespace {
 
+constexpr size_t max_buffers = 256;
+
 uint32_t flags_of(const pi_stack_frames& frames) {
   uint32_t flags = PITRACE_STACK_USER_TABLES;
   if (frames.end == PI_STACK_WHOLE && frames.by_table == frames.frames)
@@ -33,6 +35,7 @@ void StackUnwinding::forget() {
     if (resolver.drop) resolver.drop(resolver.context, held->copy.id);
   waiting_.clear();
   queues_.clear();
+  buffers_.clear();
   held_bytes_ = 0;
 }
 
@@ -48,6 +51,13 @@ std::vector<std::string> StackUnwinding::notes() const {
     if (note == nullptr) return notes;
     notes.emplace_back(note);
   }
+}
+
+std::vector<std::byte> StackUnwinding::take_buffer() {
+  if (buffers_.empty()) return {};
+  auto buffer = std::move(buffers_.back());
+  buffers_.pop_back();
+  return buffer;
 }
 
 void StackUnwinding::hold(uint32_t cpu, HeldStack held) {
@@ -93,7 +103,9 @@ void StackUnwinding::try_new(uint64_t until, Wait wait) {
   const bool in_order = !copies_.resolver.drop;
   while (Queue* queue = in_order && !waiting_.empty() ? nullptr : oldest_new(until)) {
     HeldStack& held = queue->held[queue->tried++];
-    if (held.has_copy && !resolve(held, wait == Wait::none)) waiting_.push_back(&held);
+    if (!held.has_copy || resolve(held, wait == Wait::none)) continue;
+    held.stack.shrink_to_fit();
+    waiting_.push_back(&held);
   }
 }
 
@@ -134,12 +146,15 @@ void StackUnwinding::finish(uint64_t until, const Put& put) {
   };
   while (advance(until, wait(), put) != UINT64_MAX)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  buffers_.clear();
 }
 
 bool StackUnwinding::resolve(HeldStack& held, bool last) {
   ResolvedStack resolved;
   if (!ask(held, last, resolved)) return false;
   held_bytes_ -= held.size();
+  if (held.stack.capacity() != 0 && buffers_.size() < max_buffers)
+    buffers_.push_back(std::move(held.stack));
   held.stack = {};
   held.resolved = std::move(resolved);
   held_bytes_ += held.size();

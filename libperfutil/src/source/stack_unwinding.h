@@ -64,6 +64,8 @@ class StackUnwinding {
   // The application was not ready for a copy.
   bool is_waiting() const { return !waiting_.empty(); }
 
+  // For the stack of the next one: memory that an earlier one has used.
+  std::vector<std::byte> take_buffer();
   void hold(uint32_t cpu, HeldStack held);
   // Drops all that waits.
   void forget();
@@ -106,6 +108,7 @@ class StackUnwinding {
   size_t held_bytes_ = 0;
   uint64_t last_id_ = 0;
   std::vector<uint64_t> space_;  // for the frames of one
+  std::vector<std::vector<std::byte>> buffers_;
 };
 
 }  // namespace pi::perfutil

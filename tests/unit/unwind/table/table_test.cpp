@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <map>
+#include <random>
 
 #include "table/table_builder.h"
 #include "tables.h"
@@ -52,6 +54,33 @@ TEST(UnwindTable, FindsTheRowAtOrBelowAnAddressAndNothingOutsideFunctions) {
   EXPECT_EQ(offset_at(table.table, 0x200f), 16);
   EXPECT_EQ(offset_at(table.table, 0x2010), -1);
   EXPECT_EQ(offset_at(table.table, uint64_t{0x1000} << 32), -1);
+}
+
+// Compared with a list, for functions that lie densely, and far from each other.
+TEST(UnwindTable, FindsTheSameRowsAsAListWhateverTheirDistances) {
+  std::mt19937 random(11);
+  for (const uint64_t most : {2u, 40u, 3000u, 4000000u}) {
+    TableBuilder builder;
+    std::map<uint64_t, int32_t> list;  // from this address on
+    uint64_t address = 1 + random() % 5000;
+    for (int32_t i = 1; i <= 300; ++i) {
+      const uint64_t size = 1 + random() % most;
+      builder.begin_function(address, address + size);
+      builder.add_row(address, rule_of(8 * i));
+      list[address] = 8 * i;
+      list.try_emplace(address += size, -1);
+      if (i % 40 == 0) address += random() % 1000000;
+    }
+    const auto table = owned(builder.take());
+    list[0] = -1;
+    for (const auto& [begin, offset] : list)
+      for (const uint64_t place : {begin - 1, begin, begin + 1, begin + random() % 5000}) {
+        if (place > UINT32_MAX) continue;
+        EXPECT_EQ(offset_at(table.table, place), std::prev(list.upper_bound(place))->second)
+            << place;
+      }
+    EXPECT_EQ(offset_at(table.table, UINT32_MAX), -1);
+  }
 }
 
 TEST(UnwindTable, TheHigherOfTwoFunctionsThatOverlapIsUsed) {
