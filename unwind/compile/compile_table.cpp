@@ -3,10 +3,13 @@
 #include "compile_table.h"
 
 #include <gelf.h>
+#include <zlib.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -18,6 +21,7 @@ namespace unwind {
 namespace {
 
 constexpr size_t max_program_headers = 64;
+constexpr uint32_t compressed_by_zstd = 2;  // ELFCOMPRESS_ZSTD, which libelf 0.188 does not know
 
 struct EndElf {
   void operator()(Elf* elf) const { elf_end(elf); }
@@ -55,13 +59,34 @@ std::optional<size_t> section_names(Elf* elf) {
   return index;
 }
 
-bool unpack(Elf_Scn* section, size_t file_bytes) {
-  GElf_Chdr header;
-  return gelf_getchdr(section, &header) && header.ch_size <= unpacked_section.of(file_bytes) &&
-         elf_compress(section, 0, 0) >= 0;
+std::string_view text_of(const Elf_Data* data) {
+  if (!data || !data->d_buf) return {};
+  return {static_cast<const char*>(data->d_buf), data->d_size};
 }
 
-std::optional<CfiSection> find_section(Elf* elf, std::string_view wanted, size_t file_bytes) {
+// Not by elf_compress(), which changes the section's header, here in memory that is read-only.
+// False for bytes that are damaged or compressed in another way.
+bool unpack(Elf_Scn* section, size_t file_bytes, std::string& unpacked) {
+  GElf_Chdr header;
+  std::string_view packed = text_of(elf_rawdata(section, nullptr));
+  if (packed.size() < sizeof(Elf64_Chdr) || !gelf_getchdr(section, &header) ||
+      header.ch_size > unpacked_section.of(file_bytes))
+    return false;
+  packed.remove_prefix(sizeof(Elf64_Chdr));
+  unpacked.resize(header.ch_size);
+  if (header.ch_type == compressed_by_zstd)
+    return ZSTD_decompress(unpacked.data(), unpacked.size(), packed.data(), packed.size()) ==
+           unpacked.size();
+  uLongf size = unpacked.size();
+  return header.ch_type == ELFCOMPRESS_ZLIB &&
+         uncompress(reinterpret_cast<Bytef*>(unpacked.data()), &size,
+                    reinterpret_cast<const Bytef*>(packed.data()), packed.size()) == Z_OK &&
+         size == unpacked.size();
+}
+
+// unpacked: for the bytes of a compressed section, which the result refers to.
+std::optional<CfiSection> find_section(Elf* elf, std::string_view wanted, size_t file_bytes,
+                                       std::string& unpacked) {
   const auto names = section_names(elf);
   if (!names) return std::nullopt;
   for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
@@ -70,12 +95,11 @@ std::optional<CfiSection> find_section(Elf* elf, std::string_view wanted, size_t
     const char* name = elf_strptr(elf, *names, header.sh_name);
     if (!name || wanted != name) continue;
     const bool packed = (header.sh_flags & SHF_COMPRESSED) != 0;
-    if (packed && ((header.sh_flags & SHF_ALLOC) != 0 || !unpack(section, file_bytes)))
+    if (packed && ((header.sh_flags & SHF_ALLOC) != 0 || !unpack(section, file_bytes, unpacked)))
       return std::nullopt;
-    Elf_Data* data = packed ? elf_getdata(section, nullptr) : elf_rawdata(section, nullptr);
-    if (!data || !data->d_buf || data->d_size == 0) return std::nullopt;
-    return CfiSection({static_cast<const char*>(data->d_buf), data->d_size}, header.sh_addr,
-                      wanted == ".eh_frame");
+    const std::string_view bytes = packed ? unpacked : text_of(elf_rawdata(section, nullptr));
+    if (bytes.empty()) return std::nullopt;
+    return CfiSection(bytes, header.sh_addr, wanted == ".eh_frame");
   }
   return std::nullopt;
 }
@@ -138,8 +162,9 @@ pi::Result<std::vector<std::byte>> compile_table(std::span<const std::byte> file
       header.e_ident[EI_DATA] != ELFDATA2LSB)
     return pi::Error{1, "not for this processor"};
   const auto segments = code_segments(elf.get());
-  auto section = find_section(elf.get(), ".eh_frame", file.size());
-  if (!section) section = find_section(elf.get(), ".debug_frame", file.size());
+  std::string unpacked;
+  auto section = find_section(elf.get(), ".eh_frame", file.size(), unpacked);
+  if (!section) section = find_section(elf.get(), ".debug_frame", file.size(), unpacked);
   if (!section || segments.empty()) return pi::Error{1, "no unwind information"};
   return SectionCompiler(*section, segments).compile();
 }

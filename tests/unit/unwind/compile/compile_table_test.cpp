@@ -3,6 +3,10 @@
 #include "compile/compile_table.h"
 
 #include <gtest/gtest.h>
+#include <pi/unique_fd.h>
+#include <sys/mman.h>
+#include <zlib.h>
+#include <zstd.h>
 
 #include <random>
 
@@ -140,6 +144,48 @@ TEST(UnwindCompile, DebugFrameIsUsedWhereEhFrameIsMissing) {
   const CfiSection section = CfiSection(false).function(code, 0x10);
   EXPECT_EQ(offset_at(compile(file_with(section.bytes(), ".debug_frame")), 0), 8);
   EXPECT_FALSE(unwind::compile_table(file_with(section.bytes(), ".debug_info")));
+}
+
+std::string packed_by(uint32_t type, const std::string& section, uint64_t size) {
+  std::string packed(256, '\0');
+  size_t length = 0;
+  if (type == ELFCOMPRESS_ZLIB) {
+    uLongf bytes = packed.size();
+    EXPECT_EQ(compress(reinterpret_cast<Bytef*>(packed.data()), &bytes,
+                       reinterpret_cast<const Bytef*>(section.data()), section.size()),
+              Z_OK);
+    length = bytes;
+  } else {
+    length = ZSTD_compress(packed.data(), packed.size(), section.data(), section.size(), 1);
+  }
+  EXPECT_LE(length, packed.size());
+  return ElfBuilder::raw(Elf64_Chdr{type, 0, size, 8}) + packed.substr(0, length);
+}
+
+// The child process that compiles a file has it in such memory. Go compresses its .debug_frame.
+TEST(UnwindCompile, ACompressedDebugFrameIsReadFromMemoryThatCannotBeWritten) {
+  const std::string section = CfiSection(false).function(code, 0x10).bytes();
+  const auto compile_packed = [&](uint32_t type, uint64_t size) {
+    ElfBuilder elf;
+    elf.section(".debug_frame", SHT_PROGBITS, packed_by(type, section, size), 0, SHF_COMPRESSED);
+    const auto file = unwind_test::as_bytes(elf.bytes());
+    const pi::UniqueMapping memory(
+        ::mmap(nullptr, file.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+        file.size());
+    EXPECT_TRUE(memory);
+    std::copy(file.begin(), file.end(), memory.data());
+    EXPECT_EQ(::mprotect(memory.data(), memory.size(), PROT_READ), 0);
+    return unwind::compile_table(memory.bytes());
+  };
+  constexpr uint32_t zstd = 2;
+  for (const uint32_t type : {uint32_t{ELFCOMPRESS_ZLIB}, zstd}) {
+    auto bytes = compile_packed(type, section.size());
+    ASSERT_TRUE(bytes) << type;
+    EXPECT_EQ(offset_at(owned(std::move(*bytes)), 0), 8);
+    // It has fewer or more bytes than it says, or so many that they are not wanted.
+    for (const uint64_t size : {section.size() - 1, section.size() + 1, size_t{1} << 40})
+      EXPECT_FALSE(compile_packed(type, size)) << type << ' ' << size;
+  }
 }
 
 TEST(UnwindCompile, EntriesThatCannotBeReadAreCounted) {
