@@ -128,9 +128,15 @@ void Frames::judge_kernel(JudgedStack& judged, const pi::StackView& stack, const
                          entered || source_.kernel_end_known ? StackEnd::whole : StackEnd::broken);
 }
 
+bool Frames::is_start(FrameId id) const {
+  const StartKind kind = frames_[id].start;
+  return kind == StartKind::start || kind == StartKind::outermost;
+}
+
 // From the innermost frame on, to the start of the thread or to the first invalid return address.
 // Code that starts threads keeps no frame pointers: beyond it only other such code is accepted.
-// Frames that unwind tables have found need no such test.
+// Frames that unwind tables have found need no such test. The last of them can be in a C library
+// that has neither tables nor symbols.
 void Frames::judge_user(JudgedStack& judged, const pi::StackView& stack, bool in_kernel,
                         const Process& process, uint64_t time, std::optional<FrameId> leaf) {
   const uint32_t first = stack.kernel_frames();
@@ -138,34 +144,37 @@ void Frames::judge_user(JudgedStack& judged, const pi::StackView& stack, bool in
   const bool by_tables = (stack.flags() & PITRACE_STACK_USER_TABLES) != 0;
   const bool has_leaf = leaf && !in_kernel;
   // Kind of the frame before; "main" is not a start itself: its caller is.
-  bool is_start = has_leaf && frames_[*leaf].start == StartKind::start;
+  bool starts_before = has_leaf && is_start(*leaf);
   bool after_main = has_leaf && is_main(*leaf);
+  bool is_outermost = has_leaf && frames_[*leaf].start == StartKind::outermost;
   bool invalid = false;
-  for (uint32_t i = first; i < first + stack.user_frames(); ++i) {
+  for (uint32_t i = first; i < first + stack.user_frames() && !is_outermost; ++i) {
     const uint64_t address = address_of(stack, i, in_kernel);
     const FrameId id = at(process, address, false, time);
     const Frame& frame = frames_[id];
-    bool starts = frame.start == StartKind::start;
-    if (i >= certain && (!in_kernel || i != first)) {
-      const std::string& module = names_.text(frame.module);
+    const std::string& module = names_.text(frame.module);
+    const bool nameless = has_no_symbol(frame.found) && is_c_library(module);
+    bool starts = is_start(id);
+    if ((i >= certain || nameless) && (!in_kernel || i != first)) {
       const Place& place = resolver_.find(process, *process.maps_version, address, true, time);
       const ReturnSite site = sites_.at(
           process,
           {frame.found, module, names_.text(frame.symbol), place.narrow, place.code_id != 0},
           stack.frame(i), time);
-      invalid = site == ReturnSite::invalid;
+      invalid = i >= certain && site == ReturnSite::invalid;
       if (invalid) break;
       // The function to which main() returns is the program's start, even without a name.
       starts = starts || frame.start == StartKind::clone || site == ReturnSite::thread_start ||
-               (after_main && has_no_symbol(frame.found) && is_c_library(module));
+               (after_main && nameless);
     }
-    if (i >= certain && is_start && !starts) break;
-    is_start = starts;
+    if (i >= certain && starts_before && !starts) break;
+    starts_before = starts;
     after_main = is_main(id);
+    is_outermost = frame.start == StartKind::outermost;
     ++judged.user_frames;
   }
   const bool has_guess = by_tables && first + judged.user_frames > certain;
-  if (is_start || (stack.flags() & PITRACE_STACK_USER_WHOLE) != 0) {
+  if (starts_before || (stack.flags() & PITRACE_STACK_USER_WHOLE) != 0) {
     judged.user = has_guess ? StackEnd::guessed : StackEnd::whole;
     return;
   }

@@ -137,6 +137,7 @@ class Frames {
   static uint64_t address_of(const pi::StackView& stack, uint32_t i, bool in_kernel);
   void judge_kernel(JudgedStack& judged, const pi::StackView& stack, const Process& process,
                     uint64_t time, std::optional<FrameId> leaf);
+  bool is_start(FrameId id) const;
   void judge_user(JudgedStack& judged, const pi::StackView& stack, bool in_kernel,
                   const Process& process, uint64_t time, std::optional<FrameId> leaf);
   bool is_main(FrameId id) const;

@@ -23,12 +23,14 @@ StartKind user_start(std::string_view symbol, std::string_view module) {
   // tracebacks end at its names, which may have the suffix .abi0.
   constexpr std::string_view anywhere[] = {"_start", "_start_c", "_dl_start_user",
                                            "libc_start_main_stage2", "_rt0_amd64_linux"};
-  constexpr std::string_view prefixes[] = {"__libc_start_", "runtime.goexit", "runtime.rt0_go",
-                                           "runtime.mstart", "runtime.mcall"};
+  constexpr std::string_view prefixes[] = {"__libc_start_"};
+  constexpr std::string_view of_go[] = {"runtime.goexit", "runtime.rt0_go", "runtime.mstart",
+                                        "runtime.mcall"};
   constexpr std::string_view in_c_library[] = {"start_thread", "start", "start_c11"};
   constexpr std::string_view clones_anywhere[] = {"__clone", "__clone3"};
   constexpr std::string_view clones[] = {"clone", "clone3"};
   if (is_one_of(symbol, anywhere) || has_prefix_of(symbol, prefixes)) return StartKind::start;
+  if (has_prefix_of(symbol, of_go)) return StartKind::outermost;
   if (is_one_of(symbol, clones_anywhere)) return StartKind::clone;
   if (!is_c_library(module)) return StartKind::none;
   if (is_one_of(symbol, in_c_library)) return StartKind::start;

@@ -12,6 +12,8 @@ enum class StartKind : uint8_t {
   none,
   // A thread begins in it: nothing calls it. In the kernel: an entry point, or a thread's start.
   start,
+  // The same, whatever unwind tables say: Go's own code switches to another stack in it.
+  outermost,
   // The caller continues in it and the new thread begins in it (clone): a start only if the
   // thread's function returns to it.
   clone,
