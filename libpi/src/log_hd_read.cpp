@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t skippable_head = 8;
 constexpr uint32_t skippable_mask = 0xfffffff0, skippable_magic = 0x184d2a50;
+constexpr size_t least_read = 64 << 10;
 constexpr size_t longest_head = 18;  // of a frame of zstd
 
 // Names of classes: 100,000 classes have some 8 MiB, which are compressed to a tenth.
@@ -80,7 +81,7 @@ bool Reader::need(size_t bytes) {
   begin_ = 0;
   while (end_ < bytes) {
     // A size that the file does not have costs no memory.
-    if (buffer_.size() == end_) buffer_.resize(end_ + frame_bytes);
+    if (buffer_.size() == end_) buffer_.resize(end_ + std::clamp(end_, least_read, frame_bytes));
     const auto free = std::span(buffer_).subspan(end_);
     const Transferred got = read_(position_, free);
     position_ += got.bytes;

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <initializer_list>
 #include <iostream>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -185,18 +186,35 @@ std::vector<std::byte> heap_dump() {
   return heap.finish();
 }
 
-// The same as log-hd.
-bool write_log_hd(const std::string& directory) {
+// A log-hd of these bytes; finished: with its last frame.
+bool write_log_hd(const std::string& directory, int number, const pi::log_hd::Facts& facts,
+                  std::span<const std::byte> dump, bool finished = true) {
   const pi::UniqueFd file(::memfd_create("log-hd", MFD_CLOEXEC));
+  auto writer = pi::log_hd::Writer::begin(file.get(), facts);
+  if (!writer || !writer->add(dump) || (finished && !writer->finish())) return false;
+  std::vector<std::byte> bytes(static_cast<size_t>(::lseek(file.get(), 0, SEEK_CUR)));
+  pi::read_at(file.get(), 0, bytes);
+  return write_seed(directory, number, text_of(bytes));
+}
+
+// The same dump as log-hd, with few and with many facts; an empty one; one of several frames, whole
+// and without its end.
+bool write_log_hds(const std::string& directory) {
   pi::log_hd::Facts facts;
   facts.jvm = "a JVM";
   facts.layout.emplace();
   facts.add_class("java/lang/Class", {112, 112});
-  auto writer = pi::log_hd::Writer::begin(file.get(), facts);
-  if (!writer || !writer->add(heap_dump()) || !writer->finish()) return false;
-  std::vector<std::byte> bytes(static_cast<size_t>(::lseek(file.get(), 0, SEEK_CUR)));
-  pi::read_at(file.get(), 0, bytes);
-  return write_seed(directory, 0, text_of(bytes));
+  pi::log_hd::Facts many = facts;
+  for (int i = 0; i < 300; ++i)
+    many.add_class("shop/Item" + std::to_string(i), {static_cast<uint32_t>(16 + 8 * i), 120});
+  std::vector<std::byte> long_dump(pi::log_hd::frame_bytes * 5 / 2);
+  for (size_t i = 0; i < long_dump.size(); i += 1000)
+    long_dump[i] = static_cast<std::byte>(i / 1000);
+  return write_log_hd(directory, 0, facts, heap_dump()) &&
+         write_log_hd(directory, 1, pi::log_hd::Facts(), heap_dump()) &&
+         write_log_hd(directory, 2, many, heap_dump()) && write_log_hd(directory, 3, facts, {}) &&
+         write_log_hd(directory, 4, facts, long_dump) &&
+         write_log_hd(directory, 5, facts, long_dump, false);
 }
 
 // Call frame information with each kind of rule.
@@ -283,7 +301,7 @@ int main(int argc, char** argv) {
   if (target == "nrm2_reader_fuzz") good = write_traces(argv[2]);
   if (target == "hprof_fuzz") good = write_seed(argv[2], 0, text_of(heap_dump()));
   if (target == "heap_log_fuzz") good = write_seed(argv[2], 0, test_support::two_paths().bytes());
-  if (target == "log_hd_fuzz") good = write_log_hd(argv[2]);
+  if (target == "log_hd_fuzz") good = write_log_hds(argv[2]);
   if (target == "processes_fuzz") good = write_seed(argv[2], 0, processes());
   if (target == "elf_symbols_fuzz") good = write_elfs(argv[2]);
   if (target == "unwind_table_fuzz") good = write_frames(argv[2]);
