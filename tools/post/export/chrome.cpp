@@ -58,8 +58,12 @@ class ChromeWriter final : public TimedWriter {
   }
 
  private:
-  static std::string name_of(uint32_t stack, const RecordsByTime& records) {
-    return quoted(records.frames_of(stack).folded_name(records.function(stack)));
+  // Of the innermost function; most stacks occur often.
+  const std::string& name_of(uint32_t stack, const RecordsByTime& records) {
+    if (stack_names_.size() <= stack) stack_names_.resize(stack + 1);
+    std::string& name = stack_names_[stack];
+    if (name.empty()) name = quoted(records.frames_of(stack).folded_name(records.function(stack)));
+    return name;
   }
 
   uint64_t since_begin(uint64_t time) const { return time > begin_ ? time - begin_ : 0; }
@@ -128,6 +132,7 @@ class ChromeWriter final : public TimedWriter {
   Names process_names_, thread_names_;
   std::unordered_set<uint32_t> cpus_;  // that have a name
   std::vector<bool> used_;             // by stack
+  std::vector<std::string> stack_names_;
 };
 
 }  // namespace

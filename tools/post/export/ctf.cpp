@@ -84,7 +84,7 @@ class Bytes {
     return *this;
   }
   Bytes& add(const std::string& text) {
-    bytes_ += text.substr(0, text.find('\0'));
+    bytes_.append(text, 0, text.find('\0'));
     bytes_ += '\0';
     return *this;
   }
@@ -112,14 +112,10 @@ class CtfWriter final : public TimedWriter {
   void add(const RecordSum& record, const RecordsByTime& records) override {
     if (record.key.kind != RecordSum::Kind::tick) return;
     const auto& key = record.key;
-    const Frame& frame = records.innermost(key.stack);
-    const bool in_module = !frame.marker && frame.found != Found::no_module;
     Bytes event;
     event.add(names_.text(key.process)).add(static_cast<int32_t>(key.pid));
     event.add(names_.text(key.thread)).add(static_cast<int32_t>(key.tid));
-    event.add(in_module ? names_.text(frame.module) : std::string());
-    event.add(records.frames_of(key.stack).folded_name(records.function(key.stack)));
-    event.add(folded(key.stack, records));
+    event.text() += fields_of_stack(key.stack, records);
     put(record.cpu, id_tick, record.time, event);
   }
 
@@ -179,6 +175,20 @@ class CtfWriter final : public TimedWriter {
 
   static int32_t id_of(const NamedThread& thread) {
     return thread.tid == NamedThread::unknown ? no_tid : static_cast<int32_t>(thread.tid);
+  }
+
+  // Most stacks occur often.
+  const std::string& fields_of_stack(uint32_t stack, const RecordsByTime& records) {
+    if (stacks_.size() <= stack) stacks_.resize(stack + 1);
+    std::string& fields = stacks_[stack];
+    if (!fields.empty()) return fields;
+    const Frame& frame = records.innermost(stack);
+    const bool in_module = !frame.marker && frame.found != Found::no_module;
+    Bytes event;
+    event.add(in_module ? names_.text(frame.module) : std::string());
+    event.add(records.frames_of(stack).folded_name(records.function(stack)));
+    event.add(folded(stack, records));
+    return fields = std::move(event.text());
   }
 
   // The outermost function first, as in tprof.folded.
@@ -266,6 +276,7 @@ class CtfWriter final : public TimedWriter {
   Sink& metadata_;
   const std::array<uint8_t, 16> uuid_;
   PerCpu<Stream> streams_;
+  std::vector<std::string> stacks_;  // the fields of a tick that depend on its stack
   pi::UniqueFd file_;
   uint64_t size_ = 0;
   int error_ = 0;

@@ -184,21 +184,21 @@ class PerfettoWriter final : public TimedWriter {
   }
 
   void put_packet(const std::string& packet) {
-    std::string bytes;
-    Bytes(bytes).add_message(perfetto::packet, packet);
-    sink_.write(bytes);
+    bytes_.clear();
+    Bytes(bytes_).add_message(perfetto::packet, packet);
+    sink_.write(bytes_);
   }
 
   template <typename AddContent>
   void put_in_sequence(uint64_t time, const AddContent& add_content) {
-    std::string packet;
-    Bytes fields(packet);
+    packet_.clear();
+    Bytes fields(packet_);
     fields.add_uint64(perfetto::timestamp, time);
     fields.add_uint32(perfetto::sequence_id, only_sequence);
     fields.add_uint32(perfetto::sequence_flags, begun_ ? needs_state : state_cleared | needs_state);
     begun_ = true;
     add_content(fields);
-    put_packet(packet);
+    put_packet(packet_);
   }
 
   void put_track(const std::string& track) {
@@ -313,6 +313,7 @@ class PerfettoWriter final : public TimedWriter {
   std::unordered_map<uint32_t, NameId> process_names_, thread_names_;
   std::unordered_set<uint32_t> stacks_, frames_, mappings_;
   std::unordered_set<uint64_t> tracks_;
+  std::string bytes_, packet_;  // what is being made
   bool begun_ = false;
 };
 

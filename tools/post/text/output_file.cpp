@@ -93,12 +93,21 @@ OutputFile::~OutputFile() {
   forget(file_.temporary().c_str());
 }
 
+// A system call for each small piece would take longer than making it.
 bool OutputFile::write(std::string_view text) {
-  if (write_error_ == 0) write_error_ = pi::write_all(file_.fd(), pi::text_bytes(text));
+  constexpr size_t full = 256 << 10;
+  buffer_ += text;
+  if (buffer_.size() >= full) flush();
   return write_error_ == 0;
 }
 
+void OutputFile::flush() {
+  if (write_error_ == 0) write_error_ = pi::write_all(file_.fd(), pi::text_bytes(buffer_));
+  buffer_.clear();
+}
+
 bool OutputFile::rewrite(uint64_t offset, std::string_view text) {
+  flush();
   if (write_error_ == 0) write_error_ = pi::write_all_at(file_.fd(), offset, pi::text_bytes(text));
   return write_error_ == 0;
 }
@@ -126,6 +135,7 @@ void OutputFile::remove_beside(const std::string& beginning,
 }
 
 pi::Status OutputFile::commit() {
+  flush();
   const char* what = "write";
   int reason = write_error_ != 0 ? write_error_ : file_.complete();
   if (reason == 0) {

@@ -40,9 +40,12 @@ class OutputFile final : public Sink {
  private:
   OutputFile(std::string path, mode_t mode, pi::NewFile file);
 
+  void flush();
+
   const std::string path_;
   const mode_t mode_;
   pi::NewFile file_;
+  std::string buffer_;  // not yet written
   int write_error_ = 0;
 };
 
