@@ -2,6 +2,8 @@
 // The code of this process: which files it is in.
 #include "code.h"
 
+#include <link.h>
+
 #include <cstring>
 #include <mutex>
 
@@ -63,8 +65,16 @@ void Code::add(const MapsLine& line, Log* log) {
   log->finish(record->record);
 }
 
-void Code::forget() {
+void Code::forget_unloaded() {
+  unsigned long long unloaded = 0;
+  const auto take = [](dl_phdr_info* object, size_t, void* count) {
+    *static_cast<unsigned long long*>(count) = object->dlpi_subs;
+    return 1;
+  };
+  ::dl_iterate_phdr(take, &unloaded);
   const std::lock_guard lock(lock_);
+  if (unloaded == unloaded_) return;
+  unloaded_ = unloaded;
   rules_.forget();
   count_ = 0;
   generation_.fetch_add(1, std::memory_order_relaxed);

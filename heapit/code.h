@@ -30,8 +30,8 @@ class Code {
   // The log gets a record of the file with this code, unless it has one. One thread at a time.
   void log_file_of(uint64_t address, Log& log);
 
-  // Files were unloaded: others may be at their addresses from now on.
-  void forget();
+  // After dlclose(): if files were unloaded, others may be at their addresses from now on.
+  void forget_unloaded();
   uint64_t generation() const { return generation_.load(std::memory_order_relaxed); }
 
  private:
@@ -48,6 +48,7 @@ class Code {
   RawLock lock_;  // of what follows
   Mapped* mapped_;
   size_t count_ = 0;
+  unsigned long long unloaded_ = 0;  // files that the loader has unloaded so far
 };
 
 }  // namespace pi::heapit

@@ -46,7 +46,7 @@ class Session {
   heap_log::Path& path(heap_log::Kind kind, const Here& here);
   static void waited(heap_log::Path& path, uint64_t nanoseconds);
 
-  void code_unloaded() { code_.forget(); }
+  void code_unloaded() { code_.forget_unloaded(); }
 
  private:
   Session(const Settings& settings, std::byte* memory);

@@ -18,7 +18,7 @@ struct Thread {
   bool inside = false;      // code of this library: what it does itself is not counted
   bool uses_arena = false;  // operator new takes memory of this library
   uint8_t next_range = 0;
-  std::array<StackRange, 4> ranges{};  // coroutines have stacks of their own
+  std::array<StackRange, 16> ranges{};  // coroutines have stacks of their own
 };
 
 __attribute__((tls_model("initial-exec"))) inline thread_local Thread this_thread;

@@ -76,6 +76,11 @@ rows() {
     [ "$(rows | cut -d ' ' -f 1-4,6 | grep leak_one)" = "50 3200 50 0 leak_one<passes_on<main<_start" ]
 }
 
+@test "a thread that is cancelled while it waits releases its mutex" {
+    record "$program" cancel
+    [ "$(rows | grep leaks)" = "10 10000 0 10000 10000 leak_one<leaks<cancels<main<_start" ]
+}
+
 @test "each way of ending leaves a whole log" {
     local way
     for way in return _exit abort kill; do

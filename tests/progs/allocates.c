@@ -118,6 +118,37 @@ NOIPA static void threads(void) {
   for (int i = 0; i < 10; ++i) pthread_join(all[i], NULL);
 }
 
+static pthread_mutex_t never_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+
+static void unlock(void* mutex) {
+  pthread_mutex_unlock(mutex);
+}
+
+static void* wait_for_ever(void* ready) {
+  pthread_mutex_lock(&never_mutex);
+  pthread_cleanup_push(unlock, &never_mutex);
+  *(volatile int*)ready = 1;
+  for (;;) pthread_cond_wait(&never, &never_mutex);
+  pthread_cleanup_pop(1);
+  return NULL;
+}
+
+// A thread that is cancelled while it waits leaves the mutex to others.
+NOIPA static void cancels(void) {
+  volatile int ready = 0;
+  pthread_t thread;
+  void* result = NULL;
+  pthread_create(&thread, NULL, wait_for_ever, (void*)&ready);
+  while (!ready) usleep(1000);
+  pthread_mutex_lock(&never_mutex);
+  pthread_mutex_unlock(&never_mutex);
+  pthread_cancel(thread);
+  pthread_join(thread, &result);
+  if (result != PTHREAD_CANCELED || pthread_mutex_trylock(&never_mutex) != 0) exit(5);
+  leaks();
+}
+
 static void* free_it(void* block) {
   free(block);
   return NULL;
@@ -184,6 +215,8 @@ int main(int count, char** words) {
     threads();
   } else if (strcmp(mode, "pass") == 0) {
     passes_on();
+  } else if (strcmp(mode, "cancel") == 0) {
+    cancels();
   } else if (strcmp(mode, "fork") == 0) {
     forks();
   } else if (strcmp(mode, "handler") == 0) {
