@@ -196,6 +196,9 @@ TEST_F(SwtraceStackResolver, TablesThatStacksWaitForAreMadeFirst) {
   }
   // The first one occupies the compiler; its process runs, so that all four will be compiled.
   EXPECT_FALSE(resolver.resolve(copy_of(address, 5, 1), false, addresses_, frames_));
+  // Wishes for a file that is not open yet count once.
+  for (int i = 0; i < 10000 && open_descriptors(directory.path()) < 4; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   for (uint64_t id = 2; id < 5; ++id) {
     const uint64_t at = address + (id == 4 ? 2 : 3) * 0x1000;
     EXPECT_FALSE(resolver.resolve(copy_of(at, 5, id), false, addresses_, frames_));
