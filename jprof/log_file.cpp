@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include <pi/above_standard.h>
 #include <pi/file_size_signal.h>
 #include <pi/files.h>
 
@@ -76,9 +77,9 @@ Result<LogFile::Opened> LogFile::open(const std::string& path, ChosenBy options)
   fd_.reset();
   if (!again)
     if (const auto moved = move_away(options); !moved) return moved.error();
-  fd_ = UniqueFd(
+  fd_ = above_standard(UniqueFd(
       ::open(path.c_str(),
-             O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | (again ? 0 : O_CREAT | O_EXCL), 0644));
+             O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | (again ? 0 : O_CREAT | O_EXCL), 0644)));
   if (!fd_ || !lock(fd_.get(), LOCK_EX) || ::fstat(fd_.get(), &facts) != 0) {
     const int error = errno;
     fd_.reset();

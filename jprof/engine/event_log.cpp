@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 
+#include <pi/above_standard.h>
 #include <pi/file_size_signal.h>
 #include <pi/files.h>
 
@@ -178,8 +179,8 @@ pi::Status convert(int events, int out, const Snapshot& snapshot, const Calibrat
 
 pi::Result<pi::UniqueFd> create_event_log(const std::string& path) {
   const std::string name = path + ".events";
-  pi::UniqueFd file(
-      ::open(name.c_str(), O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  pi::UniqueFd file = pi::above_standard(pi::UniqueFd(
+      ::open(name.c_str(), O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)));
   if (!file)
     return pi::Error{errno, "'" + name + "' cannot be created: " + std::strerror(errno) +
                                 ". Choose another directory with LOGPATH=DIR"};

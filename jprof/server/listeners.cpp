@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <span>
 
+#include <pi/above_standard.h>
 #include <pi/files.h>
 #include <pi/hex.h>
 #include <pi/jvm_commands.h>
@@ -47,7 +48,7 @@ Result<UniqueFd> listen_at(const std::string& path, const std::string& before) {
   const auto address = socket_address(before);
   if (!address) return address.error();
   (void)::unlink(before.c_str());
-  UniqueFd fd(::socket(AF_UNIX, socket_flags, 0));
+  UniqueFd fd = above_standard(UniqueFd(::socket(AF_UNIX, socket_flags, 0)));
   if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0)
     return failure("cannot listen at '" + path + "'");
   if (::chmod(before.c_str(), 0600) != 0 || ::listen(fd.get(), waiting_clients) != 0 ||
@@ -90,7 +91,7 @@ Status Listeners::open_port(unsigned first) {
   int error = EADDRINUSE;
   for (unsigned port = first; port < first + jvm_commands::port_count && port <= last_port;
        ++port) {
-    UniqueFd fd(::socket(AF_INET, socket_flags, 0));
+    UniqueFd fd = above_standard(UniqueFd(::socket(AF_INET, socket_flags, 0)));
     // Connections of an earlier server that are still being closed do not occupy the port.
     const int on = 1;
     if (fd) (void)::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);

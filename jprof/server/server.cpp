@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <vector>
 
+#include <pi/above_standard.h>
 #include <pi/printable.h>
 #include <pi/uninterrupted.h>
 #include <pi/user_socket.h>
@@ -27,7 +28,7 @@ constexpr int max_clients = 16;  // of the socket, and as many of the port
 
 Status Server::open(const Settings& settings) {
   settings_ = settings;
-  wake_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  wake_ = above_standard(UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
   if (!wake_) return Error{errno, "no eventfd: " + std::generic_category().message(errno)};
   if (const auto opened = listeners_.open_socket(settings.pid); !opened) return opened;
   if (settings.port == 0) return {};
@@ -67,8 +68,8 @@ void Server::make_room(bool local) {
 }
 
 void Server::accept_from(int listener, bool local) {
-  UniqueFd fd(uninterrupted(
-      [&] { return ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK); }));
+  UniqueFd fd = above_standard(UniqueFd(uninterrupted(
+      [&] { return ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK); })));
   if (!fd) {
     // Without free descriptors or memory poll() would return at once, again and again.
     if (errno != EAGAIN && errno != ECONNABORTED) accept_again_ = Clock::now() + 1s;

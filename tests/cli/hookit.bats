@@ -187,6 +187,13 @@ rows() {
     grep -qE '^[0-9A-F]{8}_hooked;tree;middle;leaf 2000$' log-rt.1.folded
 }
 
+@test "a program whose standard descriptors are closed cannot write into the log of events" {
+    JPROFOPTS=nopidx,calltrace,nometrics run -4 --separate-stderr bash -c 'exec "$0" writes 10 <&- >&-' "$hooked"
+    [ -z "$stderr" ]
+    # tree(10): itself, ten of middle, 21 of leaf; an entry and an exit of each.
+    [ "$(grep -c '^ [<>] F:' log-gen.1)" -eq 64 ]
+}
+
 @test "CALLTRACE writes a line for each event" {
     JPROFOPTS=nopidx,calltrace,raw_cycles,json "$hooked" tree 10 || true
     [ ! -e log-rt.1 ]

@@ -2,8 +2,10 @@
 // Log files that are appended to: new, continued, locked, full, removed.
 #include "log_file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -43,6 +45,21 @@ TEST_F(LogFileTest, ItsOwnLogIsAppendedTo) {
   log_.close();
   std::filesystem::remove(path_);
   EXPECT_EQ(*log_.open(path_), LogFile::Opened::anew);
+}
+
+// As in a program that was started without a stdin.
+TEST_F(LogFileTest, TheLogIsNoStandardDescriptor) {
+  const UniqueFd kept(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  ASSERT_TRUE(kept);
+  ::close(STDIN_FILENO);
+  const auto opened = log_.open(path_);
+  ASSERT_EQ(::dup2(kept.get(), STDIN_FILENO), STDIN_FILENO);
+  ASSERT_TRUE(opened);
+  EXPECT_GT(log_.descriptor(), STDERR_FILENO);
+  EXPECT_EQ(log_.append("text\n"), 0);
+  EXPECT_EQ(slurp(path_), "text\n");
+  LogFile other;
+  EXPECT_FALSE(other.open(path_));  // it is still locked
 }
 
 TEST_F(LogFileTest, ALockedLogIsNotChanged) {
