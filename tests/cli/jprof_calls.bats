@@ -206,6 +206,24 @@ has() {
   true
 }
 
+# shellcheck disable=SC2016 # a dollar is part of the name of a method
+@test "Thread.stop() does not change the tree, closed standard descriptors no log, and a name that natives get no class" {
+  java -agentpath:"$agent=calltree,start,nopidx" -cp "$classes" Unusual counts <&- >&- 2>&-
+  [ "$(tail -n 2 counts)" = $'twice 8\nno code' ]
+  sums log-rt.1 'Unusual.work(' >counted
+  program=Unusual
+  # A call that is stopped in its first moment is counted, and not by the program.
+  for method in outer inner leaf; do
+    more=$(($(grep -F "Unusual.$method(" counted | awk '{ print $2 }') - $(sed -n "s/^$method //p" counts)))
+    ((more >= 0 && more <= 40)) || { echo "$method: $more more calls than the program counts"; return 1; }
+  done
+  # Every frame that was stopped has ended.
+  [ "$(grep -c ':Unusual[.]outer(' log-rt.1)" -eq 1 ]
+  [ "$(grep -c 'Unusual[.].*entered before the start' log-rt.1)" -eq 0 ]
+  grep -qF 'Unusual.twice(I)I: native, and the class has a method with the name that it would get' log-unrecorded.1
+  [ "$(grep -c 'output of the program' log-rt.1 log-unrecorded.1 | awk -F: '{ n += $2 } END { print n }')" -eq 0 ]
+}
+
 @test "CALLTRACE writes each event in its order; its calls equal those of log-rt, as text and JSON" {
   printf '3\n2\n' >input
   java -XX:TieredStopAtLevel=1 -agentpath:"$agent=calltree,calltrace,start,nopidx,json,metrics=raw_cycles" -cp "$classes" Phases \

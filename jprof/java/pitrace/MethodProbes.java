@@ -2,6 +2,8 @@
 // Adds the probes of a method: at its beginning, before each return, and in a handler of all exceptions at its end.
 package pitrace;
 
+import java.util.ArrayList;
+import java.util.List;
 import org.objectweb.asm.AnnotationVisitor;
 import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
@@ -17,6 +19,9 @@ class MethodProbes extends MethodVisitor {
 
     final Label begin = new Label();
     final Label end = new Label();
+    // Pairs, in order: a probe before a return and that return. They are in no handler: an exception there, as by Thread.stop(),
+    // finds the exit counted.
+    private final List<Label> exits = new ArrayList<>();
     private final String method;
     private final int id;
     private final boolean frames;
@@ -51,10 +56,21 @@ class MethodProbes extends MethodVisitor {
 
     @Override
     public void visitInsn(int opcode) {
-        if (opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN) {
+        boolean returns = opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN;
+        if (returns) {
+            addExitLabel();
             probe("exit");
         }
         super.visitInsn(opcode);
+        if (returns) {
+            addExitLabel();
+        }
+    }
+
+    private void addExitLabel() {
+        Label label = new Label();
+        super.visitLabel(label);
+        exits.add(label);
     }
 
     @Override
@@ -71,13 +87,26 @@ class MethodProbes extends MethodVisitor {
     /** Handlers are searched in order, so those that are added last leave the others their exceptions. */
     final void addHandler(Label first, Label last, Object[] locals) {
         Label handler = new Label();
-        super.visitTryCatchBlock(first, last, handler, null);
+        Label from = first;
+        for (int i = 0; i < exits.size(); i += 2) {
+            if (exits.get(i).getOffset() >= from.getOffset() && exits.get(i).getOffset() < last.getOffset()) {
+                handle(from, exits.get(i), handler);
+                from = exits.get(i + 1);
+            }
+        }
+        handle(from, last, handler);
         super.visitLabel(handler);
         if (frames) {
             super.visitFrame(Opcodes.F_FULL, locals.length, locals, 1, new Object[] {"java/lang/Throwable"});
         }
         probe("exitByException");
         super.visitInsn(Opcodes.ATHROW);
+    }
+
+    private void handle(Label from, Label to, Label handler) {
+        if (from.getOffset() < to.getOffset()) { // a class file has no empty ranges
+            super.visitTryCatchBlock(from, to, handler, null);
+        }
     }
 
     private void probe(String name) {

@@ -3,7 +3,9 @@
 package pitrace;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.objectweb.asm.AnnotationVisitor;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
@@ -23,6 +25,7 @@ final class NativeMethods extends ClassVisitor {
     private final boolean mayAddMethods;
     private final boolean findsNatives;
     private final Map<String, String> reasons = new HashMap<>();
+    private final Set<String> methods = new HashSet<>(); // as NAME+DESCRIPTOR
 
     NativeMethods(ClassReader reader, boolean mayAddMethods) {
         super(Opcodes.ASM9);
@@ -38,11 +41,15 @@ final class NativeMethods extends ClassVisitor {
         if (findsNatives) {
             return "native, and the JVM finds native methods with it";
         }
+        if (methods.contains(PREFIX + method)) {
+            return "native, and the class has a method with the name that it would get";
+        }
         return mayAddMethods ? reasons.get(method) : "native, and its class was loaded before the probes were ready";
     }
 
     @Override
     public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
+        methods.add(name + descriptor);
         if ((access & Opcodes.ACC_NATIVE) == 0) {
             return null;
         }
