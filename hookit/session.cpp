@@ -95,10 +95,10 @@ Session::Session(const Options& options) : options_(options), pid_(::getpid()) {
 
 int Session::start() {
   const std::lock_guard lock(lock_);
-  return report(begin());
+  return report(begin(false));
 }
 
-Status Session::begin() {
+Status Session::begin(bool in_child) {
   {
     const callflow::Ignored ignored(this_thread());
     auto chosen = jprof::choose_meter(options_.metrics, options_.metrics_may_fail, ptt_functions);
@@ -111,8 +111,8 @@ Status Session::begin() {
   callflow::stop();
   recording_ = false;
   use_engine();
-  connect_hooks();
-  const bool patches = prepare_functions();
+  if (!in_child) connect_hooks();
+  const bool patches = in_child ? keep_functions() : prepare_functions();
   hookit_saves_vectors = !is_simple(meter_.meter.kind) || options_.events;
   if (!meter_.meter.metrics.empty()) train(patches);
   const callflow::Ignored ignored(this_thread());
@@ -257,7 +257,8 @@ void Session::begin_child() {
   lock_.unlock();
   if (!recording_) return;
   recording_ = false;
-  start();
+  const std::lock_guard lock(lock_);
+  report(begin(true));
 }
 
 Status Session::write(bool others_run) {

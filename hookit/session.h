@@ -60,7 +60,7 @@ class Session {
  private:
   explicit Session(const Options& options);
 
-  Status begin();
+  Status begin(bool in_child);
   Status load_minima();
   Status patch();
   void train(bool patches);

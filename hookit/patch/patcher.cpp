@@ -147,6 +147,11 @@ bool prepare_functions() {
   return !state().found.sites.empty() || !state().patched.empty();
 }
 
+bool keep_functions() {
+  state().found.sites.clear();
+  return !state().patched.empty();
+}
+
 Result<Patched> patch_functions() {
   Patched result;
   result.unusable = state().found.unusable;

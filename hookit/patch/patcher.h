@@ -16,6 +16,10 @@ namespace pi::hookit {
 // the process has no such functions.
 bool prepare_functions();
 
+// The same in a child of fork(), for the functions that have hooks from its parent: another thread
+// of the parent may have held the lock of the list of libraries.
+bool keep_functions();
+
 struct Patched {
   size_t functions = 0;   // that have hooks now
   size_t unusable = 0;    // see Sites

@@ -194,6 +194,17 @@ rows() {
     [ "$(grep -c '^ [<>] F:' log-gen.1)" -eq 64 ]
 }
 
+@test "a child that is made while another thread holds the list of libraries runs, and is recorded" {
+    for program in "$hooked" "$BUILD_DIR/tests/patched"; do
+        unset JPROFOPTS
+        run -3 timeout 20 "$program" held
+        [ "$output" = 'child 7' ]
+        # tree(5) in the child only: itself, five of middle, 11 of leaf.
+        [ "$(grep -h 'F:leaf$' log-rt.1_* | awk '{ n += $2 } END { print n }')" -eq 11 ]
+        rm log-rt.*
+    done
+}
+
 @test "CALLTRACE writes a line for each event" {
     JPROFOPTS=nopidx,calltrace,raw_cycles,json "$hooked" tree 10 || true
     [ ! -e log-rt.1 ]

@@ -3,6 +3,7 @@
 // below.
 #define _GNU_SOURCE
 #include <alloca.h>
+#include <link.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -144,6 +145,37 @@ UNPROFILED static void control(void) {
   tree(5);
 }
 
+static _Atomic int held;
+
+UNPROFILED static int hold(struct dl_phdr_info* object, size_t size, void* unused) {
+  (void)object, (void)size, (void)unused;
+  held = 1;
+  while (held != 2) usleep(1000);
+  return 1;
+}
+
+UNPROFILED static void* hold_libraries(void* unused) {
+  dl_iterate_phdr(hold, unused);
+  return NULL;
+}
+
+// A child is made while another thread holds the list of libraries.
+static void forks_while_held(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, hold_libraries, NULL);
+  while (held != 1) usleep(1000);
+  const pid_t child = fork();
+  if (child == 0) {
+    tree(5);
+    _exit(7);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  held = 2;
+  pthread_join(thread, NULL);
+  printf("child %d\n", WEXITSTATUS(status));
+}
+
 static volatile int* volatile nowhere;
 
 UNPROFILED int main(int count, char** arguments) {
@@ -157,6 +189,7 @@ UNPROFILED int main(int count, char** arguments) {
   if (!strcmp(what, "callback")) callback();
   if (!strcmp(what, "storm")) storm(n);
   if (!strcmp(what, "forks")) forks();
+  if (!strcmp(what, "held")) forks_while_held();
   if (!strcmp(what, "control")) control();
   if (!strcmp(what, "writes")) {
     tree(n);
