@@ -292,9 +292,9 @@ TEST_F(SwtraceStackResolver, ThousandsOfMappedFilesNeedFewDescriptors) {
   constexpr uint64_t files = 1300, batch = 430;
   const test::TempDir directory;
   const size_t before = open_descriptors();
-  size_t most = 0;
+  std::atomic<size_t> most = 0;
   StackResolver resolver([&](const UniqueFd&) {
-    most = std::max(most, open_descriptors());
+    most = std::max(most.load(), open_descriptors());
     return some_table();
   });
   resolver.begin();
