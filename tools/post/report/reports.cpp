@@ -22,7 +22,7 @@ namespace {
 // post.show and arc contain everything that the traced threads did: they have the trace's mode.
 constexpr mode_t as_private_as_the_trace = 0600;
 
-constexpr Report table[] = {
+const Report table[] = {
     {.options = "-show, -showx, -showxx",
      .file = "post.show",
      .wanted = [](const Options& given) { return given.show; },
