@@ -14,23 +14,32 @@
 
 namespace pi::heapit {
 
-// New files belong to this user alone; no link is followed as the last component.
+// New files belong to this user alone; no link is followed as the last component. Never a standard
+// descriptor, which other threads may write to although the program has closed it.
 class Descriptor {
  public:
   Descriptor(const char* path, int flags)
-      : number_(static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path,
-                                           flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600))) {}
-  ~Descriptor() {
-    const int error = errno;
-    if (number_ >= 0) ::syscall(SYS_close, number_);
-    errno = error;
-  }
+      : number_(above_standard(static_cast<int>(::syscall(
+            SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0600)))) {}
+  ~Descriptor() { close(number_); }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   explicit operator bool() const { return number_ >= 0; }
   int number() const { return number_; }
 
  private:
+  static void close(int number) {
+    const int error = errno;
+    if (number >= 0) ::syscall(SYS_close, number);
+    errno = error;
+  }
+  static int above_standard(int number) {
+    if (number < 0 || number > STDERR_FILENO) return number;
+    const long higher = ::syscall(SYS_fcntl, number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(number);
+    return static_cast<int>(higher);
+  }
+
   const int number_;
 };
 

@@ -166,6 +166,17 @@ library_allocate;second_piece 6000" ]
     [ ! -e elsewhere ]
 }
 
+@test "with closed standard descriptors the log is none of them" {
+    strace -o /dev/null true || skip "strace does not work here"
+    mkdir logs
+    bash -c 'exec strace -o trace -e trace=openat,fallocate,pwrite64 -E HEAPIT_DIR="$PWD/logs" -E LD_PRELOAD="$1" "$0" paths 2000 <&- >&- 2>&-' \
+        "$program" "$BUILD_DIR/lib/libheapit.so"
+    cat trace
+    grep -qE 'openat.*/heap\..* = [012]$' trace
+    [ "$(grep -cE '^(fallocate|pwrite64)\(' trace)" -ge 3 ]
+    run ! grep -E '^(fallocate|pwrite64)\([012],' trace
+}
+
 @test "a program that gets other rights is not recorded" {
     [ "$(id -u)" -eq 0 ] || skip "needs root"
     install -m 4755 -o root "$program" ./privileged
