@@ -8,9 +8,11 @@ setup() {
     [[ -e $BUILD_DIR/lib/libheapit.so ]] || skip "needs a build without sanitizers"
     program="$BUILD_DIR/tests/allocates"
     cd "$BATS_TEST_TMPDIR" || return
-    PATH=$STAGE/bin:$PATH
+    PATH=$BUILD_DIR/bin:$PATH
     unset LD_PRELOAD
 }
+
+teardown() { [[ -z ${runner:-} ]] || kill "$runner" "$(basename logs/heap.* | cut -d . -f 2)" 2>/dev/null || true; }
 
 # record COMMAND...: runs it with the library; the log is $log, that of an only process.
 record() {
@@ -137,8 +139,9 @@ library_allocate;second_piece 6000" ]
 }
 
 @test "a process that runs can be looked at; only its user can" {
-    record "$program" wait >said &
-    local runner=$!
+    # bats waits for whatever holds its third descriptor.
+    record "$program" wait >said 3>&- &
+    runner=$!
     until grep -q ready said 2>/dev/null; do sleep 0.1; done
     [ "$(rows | cut -d ' ' -f 1-4 | head -n 1)" = "10 10000 0 10000" ]
     [ "$(stat -c %a logs/heap.*)" = 600 ]
