@@ -36,6 +36,7 @@ public final class Unusual {
         }
     }
 
+    @SuppressWarnings("removal") // ThreadDeath, from JDK 20 on
     private static void outer() {
         outer++;
         try {
