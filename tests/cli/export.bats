@@ -97,6 +97,13 @@ setup() { cd "$BATS_FILE_TMPDIR" || return; }
     rm -r tprof.ctf
     mkdir elsewhere && ln -s elsewhere tprof.ctf
     run -1 post -r ../swtrace.nrm2 --export ctf
-    [[ $output == *'cannot make the folder'*'tprof.ctf'* ]]
+    [[ $output == *'cannot use the folder'*'tprof.ctf'* ]]
     [ -z "$(ls elsewhere)" ]
+    rm tprof.ctf && mkdir tprof.ctf
+    if [ "$(id -u)" -eq 0 ]; then
+        chown 65534 tprof.ctf
+        run -1 post -r ../swtrace.nrm2 --export ctf
+        [[ $output == *'it belongs to another user'* ]]
+        [ -z "$(ls -A tprof.ctf)" ]
+    fi
 }

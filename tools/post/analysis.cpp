@@ -127,10 +127,8 @@ pi::Status TickAnalysis::read(const std::function<bool()>& stop) {
 
 pi::Result<Sink*> TickAnalysis::open(const Report& report) {
   const std::string path = report.path(options_);
-  if (report.in_folder) {
-    if (const pi::Status made = make_folder_of(path); !made) return made.error();
-  }
-  auto created = OutputFile::create(path, report.mode);
+  auto created = report.in_folder ? OutputFile::create_in_folder(path, report.mode)
+                                  : OutputFile::create(path, report.mode);
   if (!created) return created.error();
   return (files_[&report] = std::move(*created)).get();
 }

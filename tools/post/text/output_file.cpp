@@ -2,6 +2,8 @@
 // A report file that appears under its name only when it is complete.
 #include "output_file.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <pi/files.h>
 #include <signal.h>
@@ -72,16 +74,27 @@ pi::Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& pa
   return std::unique_ptr<OutputFile>(new OutputFile(path, mode, std::move(*file)));
 }
 
-pi::Status make_folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path();
-  struct stat found {};
-  int reason = ::mkdir(folder.c_str(), 0777) == 0 ? 0 : errno;
-  if (reason == EEXIST && ::lstat(folder.c_str(), &found) == 0)
-    reason = !S_ISDIR(found.st_mode) ? ENOTDIR : found.st_uid != ::geteuid() ? EPERM : 0;
-  if (reason == 0) return {};
-  return pi::Error{reason,
-                   fmt::format("cannot make the folder {}: {}. Choose another directory with -o.",
-                               folder, std::strerror(reason))};
+pi::Result<std::unique_ptr<OutputFile>> OutputFile::create_in_folder(const std::string& path,
+                                                                     mode_t mode) {
+  const std::filesystem::path whole = path;
+  const std::string folder = whole.parent_path();
+  const auto refused = [&](int code, const char* reason) {
+    return pi::Error{
+        code, fmt::format("cannot use the folder {}: {}. Choose another directory with -o.", folder,
+                          reason)};
+  };
+  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
+    return refused(errno, std::strerror(errno));
+  const pi::UniqueFd directory(
+      ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat facts {};
+  if (!directory || ::fstat(directory.get(), &facts) != 0)
+    return refused(errno, std::strerror(errno));
+  if (facts.st_uid != ::geteuid()) return refused(EPERM, "it belongs to another user");
+  auto file =
+      pi::NewFile::create_in(directory.get(), whole.filename(), ".post-", mode, pi::Umask::applied);
+  if (!file) return refused(file.error().code, file.error().message.c_str());
+  return std::unique_ptr<OutputFile>(new OutputFile(path, mode, std::move(*file)));
 }
 
 OutputFile::OutputFile(std::string path, mode_t mode, pi::NewFile file)
@@ -112,26 +125,28 @@ bool OutputFile::rewrite(uint64_t offset, std::string_view text) {
   return write_error_ == 0;
 }
 
+// In the same directory, whatever has its name now.
 void OutputFile::write_beside(const std::string& name, const std::function<void(Sink&)>& content) {
-  const auto directory = std::filesystem::path(path_).parent_path();
-  auto other = create(directory / name, mode_);
-  if (!other) return fail(other.error().code);
-  content(**other);
-  if (const pi::Status status = (*other)->commit(); !status) fail(status.error().code);
+  auto file = pi::NewFile::create_in(file_.directory(), name, ".post-", mode_, pi::Umask::applied);
+  if (!file) return fail(file.error().code);
+  OutputFile other(name, mode_, std::move(*file));
+  content(other);
+  if (const pi::Status status = other.commit(); !status) fail(status.error().code);
 }
 
 void OutputFile::remove_beside(const std::string& beginning,
                                const std::vector<std::string>& except) {
-  std::error_code error;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::filesystem::path(path_).parent_path(), error)) {
-    const std::string name = entry.path().filename();
+  const auto close = [](DIR* list) { ::closedir(list); };
+  const int fd = ::openat(file_.directory(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const std::unique_ptr<DIR, decltype(close)> list(fd < 0 ? nullptr : ::fdopendir(fd), close);
+  if (!list) return fail(errno);
+  while (const dirent* entry = ::readdir(list.get())) {
+    const std::string name = entry->d_name;
     if (!name.starts_with(beginning) || std::ranges::find(except, name) != except.end()) continue;
     const std::string_view number = std::string_view(name).substr(beginning.size());
     if (number.empty() || number.find_first_not_of("0123456789") != number.npos) continue;
-    if (::unlink(entry.path().c_str()) != 0) fail(errno);
+    if (::unlinkat(file_.directory(), name.c_str(), 0) != 0) fail(errno);
   }
-  if (error) fail(error.value());
 }
 
 pi::Status OutputFile::commit() {

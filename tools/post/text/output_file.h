@@ -22,6 +22,10 @@ class OutputFile final : public Sink {
  public:
   // mode is reduced by the umask.
   static pi::Result<std::unique_ptr<OutputFile>> create(const std::string& path, mode_t mode);
+  // The same in a directory of its own, which is made if it is missing. A link in its place, or
+  // another user's directory, is an error.
+  static pi::Result<std::unique_ptr<OutputFile>> create_in_folder(const std::string& path,
+                                                                  mode_t mode);
   ~OutputFile() override;
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -48,10 +52,6 @@ class OutputFile final : public Sink {
   std::string buffer_;  // not yet written
   int write_error_ = 0;
 };
-
-// Makes the file's directory if it is missing. A link in its place, or another user's directory, is
-// an error.
-pi::Status make_folder_of(const std::string& path);
 
 // Ends the program on SIGINT, SIGTERM and SIGHUP as usual, but removes an unfinished file first; so
 // does std::quick_exit().
