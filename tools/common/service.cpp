@@ -17,8 +17,10 @@
 #include <csignal>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include <fmt/format.h>
 #include <pi/files.h>
@@ -152,6 +154,19 @@ int run_service(const Service& service, int report_fd) {
   std::_Exit(run_service(service, report_descriptor));
 }
 
+// Why a request got no answer: no service listens at the path any more, or one does and did not
+// answer. The socket of a killed service takes connections until the kernel has closed it.
+Error why_no_answer(const std::string& path, const Names& names) {
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    const auto peer = connect_to(path, names);
+    if (!peer) return peer.error();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return Error{failure, fmt::format("The {} did not answer: it may have ended just now. Try again, "
+                                    "or start a new one with '{}'.",
+                                    names.server, names.start)};
+}
+
 }  // namespace
 
 Reply start_service(const Service& service) {
@@ -187,9 +202,7 @@ Result<Reply> ask_service(const std::string& path, const Names& names, const Req
   if (send_packet(peer->get(), encode_request(request)) &&
       receive_packet(peer->get(), max_reply_bytes, packet))
     if (auto reply = decode_reply(packet)) return *reply;
-  return Error{failure, fmt::format("The {} did not answer: it may have ended just now. Try again, "
-                                    "or start a new one with '{}'.",
-                                    names.server, names.start)};
+  return why_no_answer(path, names);
 }
 
 }  // namespace pi::service
