@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The only decoder of trace records: takes a bounded byte range, returns values. No I/O, no state.
+// The only decoder of trace records but ITrace's (decode_itrace.h): takes a bounded byte range,
+// returns values. No I/O, no state.
 //
 // The matching encoder is include/pitrace/encode.h. No byte is trusted: whatever the range
 // contains, nothing outside of it is read. Views stay valid as long as the range they came from.
@@ -8,88 +9,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string_view>
 
-#include <pitrace/encode.h>
+#include <pi/record_view.h>
 
 namespace pi {
-
-// One record of a stream. length() is at least the header's and at most the range's.
-class RecordView {
- public:
-  // The record at the start of the range; valid() is false when none starts there: the range is too
-  // short, or the length is below the header's, not a multiple of four, or beyond the range.
-  explicit RecordView(std::span<const std::byte> range) : data_(range.data()) {
-    if (range.size() < sizeof(pitrace_record)) return;
-    std::memcpy(&header_, range.data(), sizeof header_);
-    const uint32_t length = header_.type_length & PITRACE_LENGTH_MASK;
-    if (length >= sizeof(pitrace_record) && length <= range.size()) length_ = length;
-  }
-
-  bool valid() const { return length_ != 0; }
-  uint32_t length() const { return length_; }
-  uint32_t type() const { return header_.type_length & PITRACE_TYPE_MASK; }
-  uint32_t major() const { return header_.major; }
-  uint32_t minor() const { return header_.minor; }
-  uint32_t time_lo() const { return header_.time_lo; }
-  std::span<const std::byte> bytes() const { return {data_, length_}; }
-
-  // The number of ints; 0 for a record of strings whose count does not fit its length.
-  [[gnu::always_inline]] uint32_t int_count() const {
-    const auto room = static_cast<uint32_t>((length_ - sizeof(pitrace_record)) / 4);
-    if (type() != PITRACE_TYPE_STRINGS) return room;
-    if (room == 0) return 0;
-    const uint32_t count = word(0);
-    return count <= room - 1 ? count : 0;
-  }
-
-  // The int at index, which must be below int_count().
-  uint32_t int_at(uint32_t index) const {
-    return word(type() == PITRACE_TYPE_STRINGS ? index + 1 : index);
-  }
-
-  // Two ints, high half first.
-  uint64_t long_at(uint32_t index) const {
-    return static_cast<uint64_t>(int_at(index)) << 32 | int_at(index + 1);
-  }
-
-  // The same, low half first, as most numbers in ITrace's records.
-  uint64_t low_first_at(uint32_t index) const {
-    return static_cast<uint64_t>(int_at(index + 1)) << 32 | int_at(index);
-  }
-
-  // The index-th string of a record of strings; false when there is none or it does not fit.
-  bool string_at(uint32_t index, std::string_view& out) const {
-    if (type() != PITRACE_TYPE_STRINGS || length_ < sizeof(pitrace_record) + 4) return false;
-    uint64_t at = sizeof(pitrace_record) + 4 + 4ull * int_count();
-    if (word(0) != int_count()) return false;
-    for (;; --index) {
-      if (at + 4 > length_) return false;
-      uint32_t size;
-      std::memcpy(&size, data_ + at, 4);
-      at += 4;
-      if (size > length_ - at) return false;
-      if (index == 0) {
-        out = {reinterpret_cast<const char*>(data_ + at), size};
-        return true;
-      }
-      at += (static_cast<uint64_t>(size) + 3) & ~3ull;
-    }
-  }
-
- private:
-  uint32_t word(uint32_t index) const {
-    uint32_t value;
-    std::memcpy(&value, data_ + sizeof(pitrace_record) + 4ull * index, 4);
-    return value;
-  }
-
-  const std::byte* data_;
-  pitrace_record header_{};
-  uint32_t length_ = 0;
-};
 
 // The user's frames of a stack, from the recorder.
 struct UserFrames {
@@ -393,128 +318,6 @@ inline bool decode_namespace_ids(const RecordView& record, NamespaceIdsEntry& ou
          record.int_at(PITRACE_NAMESPACE_IDS_PID_INSIDE),
          record.int_at(PITRACE_NAMESPACE_IDS_TID_INSIDE),
          record.int_at(PITRACE_NAMESPACE_IDS_INODE)};
-  return true;
-}
-
-// ---- ITrace: see include/pitrace/abi.h. Addresses are those of the thread, ns are nanoseconds.
-// ----
-
-inline bool is_itrace(const RecordView& record) {
-  const uint32_t major = record.major();
-  return major >= PITRACE_MAJOR_BRANCH_KERNEL && major <= PITRACE_MAJOR_ITRACE_STOP &&
-         (major <= PITRACE_MAJOR_BRANCH_USER || major == PITRACE_MAJOR_CUT_KERNEL ||
-          major == PITRACE_MAJOR_CUT_USER || major == PITRACE_MAJOR_ITRACE_GAP ||
-          major == PITRACE_MAJOR_ITRACE_THREAD || major == PITRACE_MAJOR_ITRACE_START ||
-          major == PITRACE_MAJOR_ITRACE_STOP);
-}
-
-struct ItraceBranch {
-  bool user;  // the ring of the branch
-  uint64_t from;
-  uint64_t to;
-  uint32_t count;  // instructions; 0: not in the record
-};
-
-inline bool decode_branch(const RecordView& record, ItraceBranch& out) {
-  const uint32_t major = record.major();
-  const uint32_t ints = record.int_count();
-  if ((major != PITRACE_MAJOR_BRANCH_KERNEL && major != PITRACE_MAJOR_BRANCH_USER) || ints < 3)
-    return false;
-  out = {major == PITRACE_MAJOR_BRANCH_USER,
-         static_cast<uint64_t>(record.int_at(0)) << 32 | record.minor(), record.low_first_at(1),
-         ints > 3 ? record.int_at(3) : 0};
-  return true;
-}
-
-struct ItraceCut {
-  bool user;
-  bool resumed;     // the flow that was cut continues
-  bool device;      // by a device's interrupt line
-  bool signal;      // cut by an event after which a signal was delivered
-  uint32_t vector;  // or the line's number, or the signal's
-  uint32_t count;
-  uint64_t address;  // of the instruction that is not executed
-};
-
-inline bool decode_cut(const RecordView& record, ItraceCut& out) {
-  const uint32_t major = record.major();
-  if ((major != PITRACE_MAJOR_CUT_KERNEL && major != PITRACE_MAJOR_CUT_USER) ||
-      record.int_count() < PITRACE_CUT_INTS)
-    return false;
-  constexpr uint32_t numbered = PITRACE_CUT_DEVICE | PITRACE_CUT_SIGNAL;
-  out = {major == PITRACE_MAJOR_CUT_USER,
-         (record.minor() & PITRACE_CUT_RESUMED) != 0,
-         (record.minor() & PITRACE_CUT_DEVICE) != 0,
-         (record.minor() & PITRACE_CUT_SIGNAL) != 0,
-         record.minor() & ((record.minor() & numbered) != 0 ? PITRACE_CUT_NUMBER : 0xff),
-         record.int_at(0),
-         record.low_first_at(1)};
-  return true;
-}
-
-struct ItraceGap {
-  uint32_t reason;   // PITRACE_GAP_*, or one that is not known
-  uint32_t count;    // instructions before it
-  uint32_t missing;  // instructions in it; 0: not known
-  uint32_t ns;
-  uint64_t to;  // address at which the flow continues
-};
-
-inline bool decode_gap(const RecordView& record, ItraceGap& out) {
-  if (record.major() != PITRACE_MAJOR_ITRACE_GAP || record.int_count() < PITRACE_GAP_INTS)
-    return false;
-  out = {record.minor(), record.int_at(0), record.int_at(1), record.int_at(2),
-         record.low_first_at(3)};
-  return true;
-}
-
-struct ItraceThread {
-  uint32_t tid;
-  uint32_t pid;  // 0: not in the record
-};
-
-inline bool decode_itrace_thread(const RecordView& record, ItraceThread& out) {
-  if (record.major() != PITRACE_MAJOR_ITRACE_THREAD) return false;
-  out = {record.minor(), record.int_count() > 1 ? record.int_at(1) : 0};
-  return true;
-}
-
-struct ItraceStart {
-  uint32_t pid;
-  uint32_t tid;
-  uint32_t flags;  // PITRACE_ITRACE_*
-  bool placed;     // the record has an address
-  uint64_t address;
-};
-
-inline bool decode_itrace_start(const RecordView& record, ItraceStart& out) {
-  const uint32_t ints = record.int_count();
-  if (record.major() != PITRACE_MAJOR_ITRACE_START || ints < 4) return false;
-  const bool placed = ints >= PITRACE_ITRACE_START_INTS;
-  out = {record.int_at(2), record.int_at(3), ints > 4 ? record.int_at(4) : 0, placed,
-         placed ? record.low_first_at(5) : 0};
-  return true;
-}
-
-struct ItraceStop {
-  uint32_t reason;  // PITRACE_STOP_*
-  uint32_t branches;
-  bool placed;  // the record has the next three
-  uint32_t tid;
-  uint32_t count;
-  uint64_t address;  // of the instruction that was next
-};
-
-inline bool decode_itrace_stop(const RecordView& record, ItraceStop& out) {
-  const uint32_t ints = record.int_count();
-  if (record.major() != PITRACE_MAJOR_ITRACE_STOP || ints < 2) return false;
-  const bool placed = ints >= PITRACE_ITRACE_STOP_INTS;
-  out = {record.minor(), record.int_at(1), placed, 0, 0, 0};
-  if (placed) {
-    out.tid = record.int_at(2);
-    out.count = record.int_at(3);
-    out.address = record.low_first_at(4);
-  }
   return true;
 }
 

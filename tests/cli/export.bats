@@ -107,3 +107,14 @@ setup() { cd "$BATS_FILE_TMPDIR" || return; }
         [ -z "$(ls -A tprof.ctf)" ]
     fi
 }
+
+@test "a full disk leaves no folder of --export ctf" {
+    unshare -m true 2>/dev/null || skip "needs root to mount a small file system"
+    mkdir small
+    unshare -m bash -c '
+        mount -t tmpfs -o size=8k none small || exit 9
+        post -r swtrace.nrm2 --export ctf -o small 2>err && exit 8
+        ls -A small >left'
+    grep -q 'No space left' err
+    [ ! -s left ]
+}

@@ -66,10 +66,6 @@ in_time() {
     timeout 5 swtrace "$@" >/dev/null
 }
 
-needs_arc() {
-    post --help | grep -qE -- '--arc( |$)' || skip "needs post -arc"
-}
-
 @test "every command has a help that exits 0, and is in the short help and in the manual" {
     for command in it_install it_enable it_on it_run it_off it_remove it_info; do
         run -0 swtrace "$command" --help
@@ -166,7 +162,6 @@ needs_arc() {
     # 5 instructions up to and including the read, 3 to the loop, 2001 in it, 3 at the end; the last one is not stepped.
     # it_run's own steps before the exec come first.
     [ "$(swtrace it_info --json | jq .steps)" -ge 2011 ]
-    needs_arc
     post -r flow.nrm2 -arc -o . >/dev/null
     [ "$(awk '$7 ~ /\/flow$/ { sum += $4 } END { print sum }' arc)" -eq $((5 + 3 + 2001 + 3)) ]
     post -r flow.nrm2 -showx -o . >/dev/null
@@ -290,7 +285,6 @@ needs_arc() {
 
 @test "run.itrace writes the arc and the trace, prints the arc's first lines, and returns the command's exit status" {
     needs_perf
-    needs_arc
     installed
     unset PITRACE_SOCKET
     printf l >letter
@@ -310,7 +304,6 @@ needs_arc() {
 
 @test "the instruction count of each function equals callgrind's" {
     needs_perf
-    needs_arc
     type -P valgrind callgrind_annotate >/dev/null || skip "needs valgrind"
     # shellcheck source=tests/support/against_callgrind.bash
     source "$SOURCE_DIR/tests/support/against_callgrind.bash"
@@ -326,7 +319,6 @@ needs_arc() {
 
 @test "run.itrace reports the limit that ended the trace; the command runs to its end" {
     needs_perf
-    needs_arc
     installed
     unset PITRACE_SOCKET
     # The command runs until run.itrace has printed that the limit is reached, but not for ever.
@@ -375,7 +367,6 @@ needs_arc() {
 
 @test "run.itrace renames existing files when the new ones are written" {
     needs_perf
-    needs_arc
     installed
     unset PITRACE_SOCKET
     for options in '' -cont; do
@@ -392,7 +383,6 @@ needs_arc() {
 
 @test "run.itrace: options for post may be repeated, and quotes keep blanks" {
     needs_perf
-    needs_arc
     installed
     unset PITRACE_SOCKET
     run -255 run.itrace --post="-sympath 'x" -- true

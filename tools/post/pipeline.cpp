@@ -3,6 +3,8 @@
 #include "pipeline.h"
 
 #include <fmt/format.h>
+#include <pi/decode.h>
+#include <pi/decode_itrace.h>
 
 #include "read/losses.h"
 #include "read/merge.h"

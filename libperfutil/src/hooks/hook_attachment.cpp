@@ -12,9 +12,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
 
+#include <pi/descriptor_packet.h>
 #include <pi/uninterrupted.h>
 #include <pi/user_socket.h>
 
@@ -56,26 +59,6 @@ bool connect_to(int socket, const sockaddr_un& address) {
   return uninterrupted([&] {
            return ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address);
          }) == 0;
-}
-
-// The hello and its two descriptors; false when the packet is something else.
-bool receive_hello(int socket, HookHello& hello, int (&fds)[2]) {
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)];
-  iovec part{&hello, sizeof hello};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  // A time limit takes SA_RESTART's effect away.
-  const ssize_t got = uninterrupted([&] { return ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC); });
-  if (got != sizeof hello) return false;
-  const cmsghdr* first = CMSG_FIRSTHDR(&message);
-  if (!first || first->cmsg_level != SOL_SOCKET || first->cmsg_type != SCM_RIGHTS ||
-      first->cmsg_len != CMSG_LEN(sizeof fds))
-    return false;
-  std::memcpy(fds, CMSG_DATA(first), sizeof fds);
-  return true;
 }
 
 }  // namespace
@@ -144,14 +127,14 @@ bool HookAttachment::attach_to_recorder() {
   ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
   HookHello hello;
-  int fds[2];
+  std::array<UniqueFd, 2> fds;
   if (!connect_to(socket, address) || !is_trusted_peer(socket) ||
-      !receive_hello(socket, hello, fds)) {
+      receive_with_descriptors(socket, std::as_writable_bytes(std::span(&hello, 1)), fds) !=
+          DescriptorPacket::good) {
     ::close(socket);
     return false;
   }
-  const bool good = take_over(hello, fds[0], fds[1]);
-  for (const int descriptor : fds) ::close(descriptor);
+  const bool good = take_over(hello, fds[0].get(), fds[1].get());
   if (!good) ::close(socket);
   if (!good || !fd.take(move_up(socket))) {
     detach();

@@ -13,9 +13,11 @@
 #include <chrono>
 #include <future>
 #include <new>
+#include <span>
 #include <system_error>
 
 #include <fmt/format.h>
+#include <pi/descriptor_packet.h>
 #include <pi/uninterrupted.h>
 #include <pi/user_socket.h>
 
@@ -45,22 +47,11 @@ UniqueMapping map_memory(int fd, size_t bytes) {
   return memory;
 }
 
-bool send_hello(int connection, uint32_t ring_bytes, std::array<int, 2> fds) {
+bool send_hello(int connection, uint32_t ring_bytes, const std::array<int, 2>& fds) {
   HookHello hello;
   hello.ring_bytes = ring_bytes;
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)]{};
-  iovec part{&hello, sizeof hello};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* const first = CMSG_FIRSTHDR(&message);
-  first->cmsg_level = SOL_SOCKET;
-  first->cmsg_type = SCM_RIGHTS;
-  first->cmsg_len = CMSG_LEN(sizeof fds);
-  std::memcpy(CMSG_DATA(first), fds.data(), sizeof fds);
-  return ::sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof hello;
+  return send_with_descriptors(connection, std::as_bytes(std::span(&hello, 1)), fds,
+                               MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 // Reads all waiting packets, whose content is ignored; false when the process has disconnected.

@@ -3,7 +3,7 @@
 #ifndef POST_FLOW_H
 #define POST_FLOW_H
 
-#include <pi/decode.h>
+#include <pi/decode_itrace.h>
 
 #include <cstdint>
 #include <deque>

@@ -78,13 +78,14 @@ pi::Result<std::unique_ptr<OutputFile>> OutputFile::create_in_folder(const std::
                                                                      mode_t mode) {
   const std::filesystem::path whole = path;
   const std::string folder = whole.parent_path();
-  const auto refused = [&](int code, const char* reason) {
+  const bool made = ::mkdir(folder.c_str(), 0777) == 0;
+  const auto refused = [&](int code, const std::string& reason) {
+    if (made) ::rmdir(folder.c_str());
     return pi::Error{
         code, fmt::format("cannot use the folder {}: {}. Choose another directory with -o.", folder,
                           reason)};
   };
-  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
-    return refused(errno, std::strerror(errno));
+  if (!made && errno != EEXIST) return refused(errno, std::strerror(errno));
   const pi::UniqueFd directory(
       ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat facts {};
@@ -93,8 +94,10 @@ pi::Result<std::unique_ptr<OutputFile>> OutputFile::create_in_folder(const std::
   if (facts.st_uid != ::geteuid()) return refused(EPERM, "it belongs to another user");
   auto file =
       pi::NewFile::create_in(directory.get(), whole.filename(), ".post-", mode, pi::Umask::applied);
-  if (!file) return refused(file.error().code, file.error().message.c_str());
-  return std::unique_ptr<OutputFile>(new OutputFile(path, mode, std::move(*file)));
+  if (!file) return refused(file.error().code, file.error().message);
+  std::unique_ptr<OutputFile> output(new OutputFile(path, mode, std::move(*file)));
+  if (made) output->made_folder_ = folder;
+  return output;
 }
 
 OutputFile::OutputFile(std::string path, mode_t mode, pi::NewFile file)
@@ -104,6 +107,8 @@ OutputFile::OutputFile(std::string path, mode_t mode, pi::NewFile file)
 
 OutputFile::~OutputFile() {
   forget(file_.temporary().c_str());
+  { const pi::NewFile unfinished_goes = std::move(file_); }
+  if (!made_folder_.empty()) ::rmdir(made_folder_.c_str());
 }
 
 // A system call for each small piece would take longer than making it.

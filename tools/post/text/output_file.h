@@ -51,6 +51,7 @@ class OutputFile final : public Sink {
   pi::NewFile file_;
   std::string buffer_;  // not yet written
   int write_error_ = 0;
+  std::string made_folder_;  // removed if it stays empty
 };
 
 // Ends the program on SIGINT, SIGTERM and SIGHUP as usual, but removes an unfinished file first; so

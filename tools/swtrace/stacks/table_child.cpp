@@ -6,12 +6,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <array>
 #include <new>
 #include <span>
 
+#include <pi/descriptor_packet.h>
 #include <pi/files.h>
-#include <pi/uninterrupted.h>
 
 #include "compile/compile_table.h"
 
@@ -20,44 +20,22 @@ namespace {
 
 struct Received {
   TableRequest request{};
-  UniqueFd file, memory;
+  std::array<UniqueFd, 2> fds;
+
+  int file() const { return fds[0].get(); }
+  int memory() const { return fds[1].get(); }
 };
-
-enum class Next { request, end, invalid };
-
-Next receive(Received& received) {
-  int fds[2] = {-1, -1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)];
-  iovec part{&received.request, sizeof received.request};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  const ssize_t got =
-      uninterrupted([&] { return ::recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC); });
-  if (got == 0) return Next::end;
-  const cmsghdr* first = CMSG_FIRSTHDR(&message);
-  if (got != sizeof received.request || !first || first->cmsg_level != SOL_SOCKET ||
-      first->cmsg_type != SCM_RIGHTS || first->cmsg_len != CMSG_LEN(sizeof fds))
-    return Next::invalid;
-  std::memcpy(fds, CMSG_DATA(first), sizeof fds);
-  received.file = UniqueFd(fds[0]);
-  received.memory = UniqueFd(fds[1]);
-  return Next::request;
-}
 
 TableStatus compile(const Received& received) {
   const auto size = static_cast<size_t>(received.request.bytes);
   limit_memory(size);
   // If the file becomes shorter, this process dies by a signal.
-  const UniqueMapping file(::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, received.file.get(), 0),
-                           size);
+  const UniqueMapping file(::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, received.file(), 0), size);
   if (!file) return TableStatus::failed;
   try {
     const auto table = unwind::compile_table(file.bytes());
     if (!table) return TableStatus::no_table;
-    return write_all(received.memory.get(), *table) == 0 ? TableStatus::good : TableStatus::failed;
+    return write_all(received.memory(), *table) == 0 ? TableStatus::good : TableStatus::failed;
   } catch (const std::bad_alloc&) {
     return TableStatus::failed;
   }
@@ -69,8 +47,10 @@ int table_child_main() {
   if (!confine()) return child_not_confined;
   for (;;) {
     Received received;
-    const Next next = receive(received);
-    if (next != Next::request) return next == Next::end ? child_good : child_bad_request;
+    const auto packet = receive_with_descriptors(
+        STDIN_FILENO, std::as_writable_bytes(std::span(&received.request, 1)), received.fds);
+    if (packet == DescriptorPacket::closed) return child_good;
+    if (packet == DescriptorPacket::invalid) return child_bad_request;
     const TableAnswer answer{received.request.number, compile(received)};
     if (write_all(STDIN_FILENO, std::as_bytes(std::span(&answer, 1))) != 0) return child_good;
   }

@@ -16,9 +16,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
+#include <pi/descriptor_packet.h>
 #include <pi/uninterrupted.h>
 
 #include "table_child.h"
@@ -114,21 +116,10 @@ std::string TableCompiler::end_child() {
 }
 
 Status TableCompiler::send_request(const UniqueFd& file, const UniqueFd& memory, uint64_t bytes) {
-  const std::array<int, 2> fds{file.get(), memory.get()};
-  TableRequest request{++number_, bytes};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)]{};
-  iovec part{&request, sizeof request};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* const first = CMSG_FIRSTHDR(&message);
-  first->cmsg_level = SOL_SOCKET;
-  first->cmsg_type = SCM_RIGHTS;
-  first->cmsg_len = CMSG_LEN(sizeof fds);
-  std::memcpy(CMSG_DATA(first), fds.data(), sizeof fds);
-  if (::sendmsg(channel_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof request) return {};
+  const TableRequest request{++number_, bytes};
+  if (send_with_descriptors(channel_.get(), std::as_bytes(std::span(&request, 1)),
+                            std::array{file.get(), memory.get()}, MSG_NOSIGNAL | MSG_DONTWAIT))
+    return {};
   return failed("its compiler takes no file");
 }
 

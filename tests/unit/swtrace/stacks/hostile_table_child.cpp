@@ -7,11 +7,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <array>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
+#include <pi/descriptor_packet.h>
 #include <pi/files.h>
 
 #include "stacks/table_child.h"
@@ -24,22 +26,15 @@ using pi::swtrace::TableStatus;
 
 struct Request {
   TableRequest request{};
-  int fds[2] = {-1, -1};  // the file, the memory
-  int file() const { return fds[0]; }
-  int memory() const { return fds[1]; }
+  std::array<pi::UniqueFd, 2> fds;  // the file, the memory
+  int file() const { return fds[0].get(); }
+  int memory() const { return fds[1].get(); }
 };
 
 bool receive(Request& in) {
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof in.fds)];
-  iovec part{&in.request, sizeof in.request};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  if (::recvmsg(STDIN_FILENO, &message, 0) != sizeof in.request) return false;
-  std::memcpy(in.fds, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof in.fds);
-  return true;
+  return pi::receive_with_descriptors(STDIN_FILENO,
+                                      std::as_writable_bytes(std::span(&in.request, 1)),
+                                      in.fds) == pi::DescriptorPacket::good;
 }
 
 void send(const void* bytes, size_t size) {
@@ -60,20 +55,8 @@ void copy(const Request& in) {
 
 void send_descriptors(const Request& in) {
   const TableAnswer out{in.request.number, TableStatus::failed};
-  int fds[3] = {0, 0, 0};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof fds)]{};
-  iovec part{const_cast<TableAnswer*>(&out), sizeof out};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* const first = CMSG_FIRSTHDR(&message);
-  first->cmsg_level = SOL_SOCKET;
-  first->cmsg_type = SCM_RIGHTS;
-  first->cmsg_len = CMSG_LEN(sizeof fds);
-  std::memcpy(CMSG_DATA(first), fds, sizeof fds);
-  ::sendmsg(STDIN_FILENO, &message, 0);
+  (void)pi::send_with_descriptors(STDIN_FILENO, std::as_bytes(std::span(&out, 1)),
+                                  std::array{0, 0, 0}, 0);
 }
 
 using Behaviour = void (*)(const Request& in);
