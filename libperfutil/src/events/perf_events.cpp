@@ -12,6 +12,7 @@
 #include <ctime>
 
 #include <fmt/format.h>
+#include <pi/above_standard.h>
 
 #include "event_refusal.h"
 #include "perfutil.h"
@@ -238,8 +239,9 @@ perf_event_attr event_attr(const TickEvent& event) {
 }
 
 int open_perf_event(perf_event_attr attr, int pid, int cpu, int leader) {
-  const long fd = ::syscall(SYS_perf_event_open, &attr, pid, cpu, leader, PERF_FLAG_FD_CLOEXEC);
-  return fd < 0 ? -errno : static_cast<int>(fd);
+  UniqueFd fd = above_standard(UniqueFd(static_cast<int>(
+      ::syscall(SYS_perf_event_open, &attr, pid, cpu, leader, PERF_FLAG_FD_CLOEXEC))));
+  return fd ? fd.release() : -errno;
 }
 
 Result<CpuEvents> open_cpu_events(uint32_t cpu, const std::vector<int>& targets,

@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include <fmt/format.h>
+#include <pi/above_standard.h>
 #include <pi/unique_fd.h>
 
 #include "ptt_device.h"
@@ -132,7 +133,7 @@ class ModulePtt final : public PttSource {
 
 Status open_area(Area& area) {
   if (area.slots) return {};
-  ProcessFd fd(::open(PITRACE_PTT_DEVICE_PATH, O_RDWR | O_CLOEXEC));
+  ProcessFd fd(above_standard(UniqueFd(::open(PITRACE_PTT_DEVICE_PATH, O_RDWR | O_CLOEXEC))));
   if (!fd) return ptt_open_error(errno, PITRACE_PTT_DEVICE_PATH);
   UniqueMapping slots(::mmap(nullptr, PITRACE_PTT_AREA_BYTES, PROT_READ, MAP_SHARED, fd.get(), 0),
                       PITRACE_PTT_AREA_BYTES);

@@ -9,13 +9,14 @@
 
 #include <cerrno>
 
+#include <pi/above_standard.h>
 #include <pi/uninterrupted.h>
 #include <pitrace/abi.h>
 
 namespace pi::perfutil {
 
 int KernelDevice::open() {
-  fd_ = ProcessFd(::open(PITRACE_DEVICE_PATH, O_RDWR | O_CLOEXEC));
+  fd_ = ProcessFd(above_standard(UniqueFd(::open(PITRACE_DEVICE_PATH, O_RDWR | O_CLOEXEC))));
   return fd_ ? 0 : -errno;
 }
 

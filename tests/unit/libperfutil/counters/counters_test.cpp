@@ -4,9 +4,11 @@
 #include "counters/counters.h"
 
 #include <gmock/gmock.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -84,6 +86,25 @@ TEST(CounterGroups, EventsThatCountTogetherAreReadTogether) {
   EXPECT_EQ(now->values[0], now->values[1]);
   EXPECT_GE(now->values[0], 100u);
   EXPECT_GT(now->counted_ns, 0u);
+}
+
+// The program or its shell may still write to a standard descriptor that it has closed.
+TEST(CounterGroups, NoEventHasTheNumberOfAStandardDescriptor) {
+  CounterTarget self;
+  self.pid = 0;
+  const auto event = named("page-faults", PI_PRIV_USER);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (int fd = 0; fd <= STDERR_FILENO; ++fd) ::close(fd);
+    const auto group = CounterGroup::open({event}, self);
+    if (!group) ::_exit(2);
+    for (int fd = 0; fd <= STDERR_FILENO; ++fd)
+      if (::fcntl(fd, F_GETFD) >= 0) ::_exit(1);
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(CounterGroups, AMissingProcessIsAnError) {
