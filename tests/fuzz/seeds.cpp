@@ -4,6 +4,7 @@
 #include <pi/log_hd.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include <cstdint>
 #include <fstream>
@@ -18,6 +19,7 @@
 #include "dump_builder.h"
 #include "elf_builder.h"
 #include "heap_log_builder.h"
+#include "import/perf_data.h"
 #include "text_trace.h"
 
 namespace {
@@ -274,6 +276,31 @@ bool write_stack(const std::string& directory) {
   return write_seed(directory, 0, seed);
 }
 
+// A recording of perf with each kind of record, as a file, as of a pipe, and compressed.
+bool write_recordings(const std::string& directory) {
+  using namespace pi::test;
+  PerfData data, packed;
+  for (PerfData* each : {&data, &packed}) {
+    each->event(recorded_attr(PERF_COUNT_SW_CPU_CLOCK, usual_sample | PERF_SAMPLE_CALLCHAIN, 1000),
+                {some_event});
+    each->names({"cpu-clock"}).text_feature(3, "host").text_feature(4, "6.1");
+  }
+  data.record(perf_comm(5, 5, "prog", true, 0))
+      .record(perf_mmap2(5, 0x1000, 0x1000, 0, 7, 4, "/bin/prog", 10))
+      .record(perf_task(PERF_RECORD_FORK, 6, 5, 6, 5, 20))
+      .record(perf_chain(PERF_RECORD_MISC_USER, 0x1000, 5, 30,
+                         {static_cast<uint64_t>(PERF_CONTEXT_USER), 0x1000, 0x1010}))
+      .record(end_of_round())
+      .record(perf_switch(PERF_RECORD_MISC_SWITCH_OUT, 5, 0, 40))
+      .record(perf_task(PERF_RECORD_EXIT, 6, 5, 6, 5, 50));
+  std::string frame(ZSTD_compressBound(data.records().size()), '\0');
+  frame.resize(
+      ZSTD_compress(frame.data(), frame.size(), data.records().data(), data.records().size(), 1));
+  packed.record(user_record(81, frame));
+  return write_seed(directory, 0, data.file()) && write_seed(directory, 1, data.piped()) &&
+         write_seed(directory, 2, packed.file());
+}
+
 bool write_traces(const std::string& directory) {
   int number = 0;
   for (const std::string_view text : traces) {
@@ -302,6 +329,7 @@ int main(int argc, char** argv) {
   if (target == "hprof_fuzz") good = write_seed(argv[2], 0, text_of(heap_dump()));
   if (target == "heap_log_fuzz") good = write_seed(argv[2], 0, test_support::two_paths().bytes());
   if (target == "log_hd_fuzz") good = write_log_hds(argv[2]);
+  if (target == "perf_import_fuzz") good = write_recordings(argv[2]);
   if (target == "processes_fuzz") good = write_seed(argv[2], 0, processes());
   if (target == "elf_symbols_fuzz") good = write_elfs(argv[2]);
   if (target == "unwind_table_fuzz") good = write_frames(argv[2]);

@@ -21,6 +21,7 @@
 #include "compare/budget.h"
 #include "compare/profile_json.h"
 #include "compare/report_diff.h"
+#include "import_recording.h"
 #include "options/extra_reports.h"
 #include "read/trace_archive.h"
 #include "report/messages.h"
@@ -457,6 +458,8 @@ int run_post(const std::vector<std::string>& arguments) {
     return fail({-1, fmt::format("cannot create the directory {}: {}; name another one with -o.",
                                  options.directory, problem.message())});
   if (options.compared) return make_diff(options);
+  if (options.import)
+    if (const pi::Status status = import_recording(options); !status) return fail(status.error());
   if (options.extra_reports_file) {
     auto extra = parse_file(*options.extra_reports_file, parse_extra_reports);
     if (!extra) return fail(extra.error());

@@ -13,19 +13,6 @@
 namespace pi::perfutil {
 namespace {
 
-void add_counts(InfoText& info, const StreamCounts& view) {
-  constexpr const char* reasons[PITRACE_LOST_REASONS] = {"full", "stopped", "too_long", "source"};
-  constexpr const char* kinds[] = {"trace", "mte", "stacks"};  // PITRACE_BUFFER_*
-  const std::string prefix =
-      fmt::format("{}{}.{}.", nrm2::info::count_prefix, view.cpu, kinds[view.kind]);
-  info.add_number(prefix + "produced", view.counts.produced);
-  info.add_number(prefix + "written", view.counts.written);
-  for (size_t reason = 0; reason < PITRACE_LOST_REASONS; ++reason)
-    info.add_number(prefix + reasons[reason], view.counts.lost[reason]);
-  if (view.overwritten != 0) info.add_number(prefix + "overwritten", view.overwritten);
-  if (view.unwritten != 0) info.add_number(prefix + "unwritten", view.unwritten);
-}
-
 const char* name_of(uint32_t stacks) {
   if (stacks == PITRACE_STACKS_KERNEL) return "kernel";
   return stacks == PITRACE_STACKS_USER ? "user" : "both";
@@ -68,6 +55,19 @@ void InfoText::add(std::string_view key, std::string_view value) {
 
 void InfoText::add_number(std::string_view key, uint64_t value) {
   add(key, std::to_string(value));
+}
+
+void add_counts(InfoText& info, const StreamCounts& view) {
+  constexpr const char* reasons[PITRACE_LOST_REASONS] = {"full", "stopped", "too_long", "source"};
+  constexpr const char* kinds[] = {"trace", "mte", "stacks"};  // PITRACE_BUFFER_*
+  const std::string prefix =
+      fmt::format("{}{}.{}.", nrm2::info::count_prefix, view.cpu, kinds[view.kind]);
+  info.add_number(prefix + "produced", view.counts.produced);
+  info.add_number(prefix + "written", view.counts.written);
+  for (size_t reason = 0; reason < PITRACE_LOST_REASONS; ++reason)
+    info.add_number(prefix + reasons[reason], view.counts.lost[reason]);
+  if (view.overwritten != 0) info.add_number(prefix + "overwritten", view.overwritten);
+  if (view.unwritten != 0) info.add_number(prefix + "unwritten", view.unwritten);
 }
 
 InfoText describe_trace(Collector& collector, const CollectorStatus& status,

@@ -33,6 +33,8 @@ struct StreamCounts {
   uint64_t bytes = 0;        // of its records so far
 };
 
+void add_counts(InfoText& info, const StreamCounts& view);
+
 // notes: sentences for users of the trace. The writer adds how the trace ended and the state of the
 // kernel's symbols.
 InfoText describe_trace(Collector& collector, const CollectorStatus& status,

@@ -33,10 +33,14 @@ bool has_addresses(std::string_view kallsyms) {
 }
 
 KernelTexts read_kernel_texts(const std::string& proc) {
-  constexpr size_t limit = 256u << 20;
+  return kernel_texts_of(read_text(proc + "/kallsyms", max_kernel_text).value_or(""),
+                         read_text(proc + "/modules", max_kernel_text).value_or(""));
+}
+
+KernelTexts kernel_texts_of(std::string kallsyms, std::string modules) {
   KernelTexts texts;
-  texts.kallsyms = read_text(proc + "/kallsyms", limit).value_or("");
-  texts.modules = read_text(proc + "/modules", limit).value_or("");
+  texts.kallsyms = std::move(kallsyms);
+  texts.modules = std::move(modules);
   texts.kallsyms_state = "complete";
   if (texts.kallsyms.empty()) {
     texts.kallsyms_state = "missing";

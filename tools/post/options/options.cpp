@@ -38,12 +38,17 @@ cli::OptionTable option_table() {
        {"post", "post --page run1.nrm2", "post -r run1.nrm2 -o run1 -demangle --json",
         "post -clip 1 -pnm -rsel 00100001", "post -tree -folded", "post -offcpu", "post -showx",
         "post --budget limits.txt --strict", "post --diff old.nrm2 new.nrm2",
-        "post --archive -r run1.nrm2 && post -r run1.tar.zst"},
+        "post --archive -r run1.nrm2 && post -r run1.tar.zst", "post --import perf.data --page"},
        "Exit status: 0 good; 1 nothing to report, or a file cannot be read or written; 3 the trace "
        "is damaged or incomplete, and the reports cover its good part; 4 a limit of the budget is "
        "exceeded; 255 wrong usage."});
   using cli::text, cli::words, cli::optional_text, cli::repeated;
   table.group("Files")(",r", text("FILE", "swtrace.nrm2"), "the trace file")(
+      "import", text("FILE"),
+      "first convert FILE, which perf record has written (perf.data), to a trace file of its name "
+      "and .nrm2 in the directory for output files; the reports are on it")(
+      "event", text("NAME"),
+      "the event of that file whose samples become ticks, with wildcards (default: the first one)")(
       ",o", text("DIR", "."), "the directory for output files")(
       "json", optional_text("FILE", usual_json, "tprof.json"),
       "also write the tprof reports as JSON (to tprof.json, with --diff to tprof.diff.json)")(
@@ -221,10 +226,14 @@ std::string find_misfit(const Options& options) {
   return {};
 }
 
-// "dir/run1.nrm2" -> "dir/run1.tar.zst"
+std::string last_part(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// "dir/run1.nrm2" -> "run1.tar.zst"
 std::string archive_name(std::string trace) {
   if (trace.ends_with(".nrm2")) trace.resize(trace.size() - 5);
-  return trace.substr(trace.rfind('/') + 1) + ".tar.zst";
+  return last_part(trace) + ".tar.zst";
 }
 
 bool exports_to(const cli::Values& given, std::string_view format) {
@@ -250,6 +259,9 @@ std::string find_conflict(const cli::Values& given) {
                            other + (other[0] == '-' ? 1 : 0));
   if (given.has("archive-files") && !given.has("archive"))
     return "--archive-files goes with --archive.";
+  if (given.has("import") && (given.has("trace") || has("-r") || has("diff")))
+    return "--import makes the trace file: name no other.";
+  if (given.has("event") && !given.has("import")) return "--event goes with --import.";
   if (given.has("trace") && has("-r")) return "the trace is named twice: by -r and without it.";
   if (given.has("trace") && has("diff")) return "--diff takes two files, and no other.";
   if (given.has("threads") && !given.has("tree") && !given.has("folded") && !given.has("export"))
@@ -277,6 +289,11 @@ Options take_options(const cli::Values& given) {
   Options options;
   options.trace_file = has("trace") ? given.words("trace").front() : text("-r");
   options.directory = text("-o");
+  if (has("import")) {
+    options.import = text("import");
+    options.import_event = text("event");
+    options.trace_file = options.output(last_part(*options.import) + ".nrm2");
+  }
   options.show_seconds = has("showt");
   options.show = has("show") || has("showx") || has("showxx") || options.show_seconds;
   options.show_raw = has("showxx");
@@ -373,6 +390,8 @@ std::variant<Options, int> parse_options(const std::vector<std::string>& argumen
   }
   if (options.archive && options.archive->empty())
     return wrong("--archive= takes the name of a file.");
+  if (options.import && last_part(*options.import).empty())
+    return wrong("--import takes the name of a file.");
   if (options.directory.empty()) return wrong("-o takes the name of a directory.");
   if (options.json && options.json->empty()) return wrong("--json= takes the name of a file.");
   if (options.html && options.html->empty()) return wrong("--html= takes the name of a file.");

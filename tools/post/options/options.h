@@ -107,6 +107,8 @@ struct Options {
   std::optional<std::string> extra_reports_file;  // -x
   std::optional<std::string> budget_file;
   std::optional<std::pair<std::string, std::string>> compared;  // the files of --diff
+  std::optional<std::string> import;   // a recording of perf, to be converted first
+  std::string import_event;            // --event; empty: the first one
   std::optional<std::string> archive;  // path of the archive to write; no reports then
   bool archive_files = false;
   ReportOptions report;

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 #include "budgets.h"
@@ -21,6 +22,8 @@ namespace nrm2 = pi::nrm2;
 
 constexpr uint32_t cpu_limit = 0x10000;       // far more than any Linux kernel has
 constexpr uint64_t text_limit = 64ull << 20;  // of an info or build-id section, bytes
+
+constexpr std::string_view perf_magic = "PERFILE2";
 
 using HeaderBytes = std::array<std::byte, nrm2::header_size>;
 
@@ -72,6 +75,9 @@ class LayoutReader {
     const size_t got = source_.read(0, header);
     if (!source_.error().empty())
       return pi::Error{-1, fmt::format("the trace file cannot be read: {}.", source_.error())};
+    if (got >= perf_magic.size() &&
+        std::memcmp(header.data(), perf_magic.data(), perf_magic.size()) == 0)
+      return pi::Error{-1, "a recording of perf; post --import converts it."};
     if (got < sizeof nrm2::magic || !has_magic(header))
       return pi::Error{-1, got == 0 ? "the file is empty: its recording was not finished."
                                     : "not an nrm2 trace file (it does not begin with NRM2)."};

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Writes records of a recording of perf as those of our own perf events are, for PerfConverter.
+#include "normal_form.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <pi/hex.h>
+
+#include "perf_file.h"
+
+namespace pi::perfutil {
+namespace {
+
+namespace map {  // both kinds begin with pid, tid, address, length, offset
+constexpr size_t pid = header_bytes, page_offset = pid + 24, common = page_offset + 8;
+// then PERF_RECORD_MMAP has the path, PERF_RECORD_MMAP2 the file or its build-id
+constexpr size_t file = common, file_bytes = 24, protection = file + file_bytes,
+                 path2 = protection + 8;
+constexpr size_t id_size = file, id = file + 4, max_id = 20;
+}  // namespace map
+
+perf_event_header header_of(Bytes record) {
+  return number_at<perf_event_header>(record, 0);
+}
+
+bool is_second_kind(Bytes record) {
+  return header_of(record).type == PERF_RECORD_MMAP2;
+}
+
+bool has_build_id(Bytes record) {
+  return is_second_kind(record) && (header_of(record).misc & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0;
+}
+
+size_t path_offset(Bytes record) {
+  return is_second_kind(record) ? map::path2 : map::common;
+}
+
+}  // namespace
+
+void NormalForm::begin(uint32_t type, uint16_t misc) {
+  bytes_.clear();
+  add(perf_event_header{type, misc, 0});
+}
+
+Bytes NormalForm::end() {
+  const auto size = static_cast<uint16_t>(std::min<size_t>(bytes_.size(), UINT16_MAX));
+  const auto place = bytes_.begin() + offsetof(perf_event_header, size);
+  const Bytes number = std::as_bytes(std::span(&size, 1));
+  std::copy(number.begin(), number.end(), place);
+  return bytes_;
+}
+
+// The fields of side_band_sample_type (events/perf_events.h). The time is 24 bytes before the end.
+Bytes NormalForm::end_other(const RecordFields& fields) {
+  add(fields.pid);
+  add(fields.tid);
+  add(fields.time);
+  add(uint64_t{fields.cpu});
+  add(uint64_t{0});
+  return end();
+}
+
+// The fields of tick_sample_type, and of PERF_SAMPLE_CALLCHAIN.
+Bytes NormalForm::sample(Bytes record, const RecordFields& fields, bool chain) {
+  begin(PERF_RECORD_SAMPLE, header_of(record).misc);
+  add(uint64_t{0});
+  add(fields.ip);
+  add(fields.pid);
+  add(fields.tid);
+  add(fields.time);
+  add(uint64_t{fields.cpu});
+  if (!chain) return end();
+  add(uint64_t{fields.chain.size() / sizeof(uint64_t)});
+  add_bytes(fields.chain);
+  return end();
+}
+
+Bytes NormalForm::other(Bytes record, const RecordFields& fields) {
+  const perf_event_header header = header_of(record);
+  begin(header.type, header.misc);
+  add_bytes(record.subspan(header_bytes, fields.body - header_bytes));
+  return end_other(fields);
+}
+
+Bytes NormalForm::map(Bytes record, const RecordFields& fields) {
+  const size_t path = path_offset(record);
+  if (fields.body < path) return {};
+  const bool of_file = is_second_kind(record) && !has_build_id(record);
+  begin(PERF_RECORD_MMAP2, header_of(record).misc & PERF_RECORD_MISC_CPUMODE_MASK);
+  add_bytes(record.subspan(map::pid, map::common - map::pid));
+  const std::byte no_file[map::file_bytes] = {};
+  add_bytes(of_file ? record.subspan(map::file, map::file_bytes) : Bytes(no_file));
+  add(uint32_t{PROT_READ | PROT_EXEC});
+  add(uint32_t{0});
+  add_bytes(record.subspan(path, fields.body - path));
+  return end_other(fields);
+}
+
+void NormalForm::set_time(std::span<std::byte> record, uint64_t time) {
+  constexpr size_t in_sample = header_bytes + 24, from_end = 24;
+  const bool is_sample = header_of(record).type == PERF_RECORD_SAMPLE;
+  const size_t at = is_sample ? in_sample : record.size() - from_end;
+  std::memcpy(record.data() + at, &time, sizeof time);
+}
+
+MapRecord NormalForm::content_of_map(Bytes record, const RecordFields& fields) {
+  MapRecord content;
+  const size_t path = path_offset(record);
+  if (fields.body < path) return content;
+  const uint16_t misc = header_of(record).misc;
+  content.pid = number_at<uint32_t>(record, map::pid);
+  content.offset = number_at<uint64_t>(record, map::page_offset);
+  content.of_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+  content.executable = is_second_kind(record)
+                           ? (number_at<uint32_t>(record, map::protection) & PROT_EXEC) != 0
+                           : (misc & PERF_RECORD_MISC_MMAP_DATA) == 0;
+  content.path = text_at(record.first(fields.body), path);
+  if (has_build_id(record)) {
+    const size_t size = std::min<size_t>(number_at<uint8_t>(record, map::id_size), map::max_id);
+    content.build_id = to_hex(record.subspan(map::id, size));
+  }
+  return content;
+}
+
+}  // namespace pi::perfutil

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Converts a recording of perf (perf.data) to a trace file.
+#include "perf_import.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <pi/budget.h>
+#include <pi/files.h>
+
+#include "file/stream_file.h"
+#include "import_info.h"
+#include "perfutil.h"
+#include "system/text.h"
+
+namespace pi::perfutil {
+namespace {
+
+// Of records that are sorted. perf's rings have half a megabyte for each CPU.
+constexpr size_t max_sorted_bytes = 256 << 20;
+
+// The file to be written: it exists once there is a record, whose time is in its head.
+class ImportedTrace {
+ public:
+  explicit ImportedTrace(std::string name) : name_(std::move(name)) {}
+
+  int take(const BufferView& view, uint64_t start_time, uint32_t cpus) {
+    if (const int error = open(start_time, cpus); error != 0) return error;
+    const uint32_t type = view.kind == PITRACE_BUFFER_MTE ? nrm2::section_mte : nrm2::section_trace;
+    uint64_t counted = 0;
+    const size_t bytes = whole_records(view.records, view.records.size(), counted);
+    return file_->add({type, view.cpu, static_cast<uint32_t>(bytes), view.last_time,
+                       view.counts.produced - view.counts.written, false},
+                      view.records, counted);
+  }
+
+  // Adds the texts and gives the file its name.
+  Status finish(const std::string& info, const std::string& build_ids, const KernelTexts& kernel,
+                uint32_t cpus) {
+    int error = open(0, cpus);
+    if (error == 0) error = file_->add_kernel(kernel);
+    if (error == 0) error = file_->add_text(nrm2::section_build_ids, build_ids);
+    if (error == 0) error = file_->add_text(nrm2::section_info, info);
+    if (error == 0) error = file_->set_cpus(cpus);
+    if (error == 0) error = file_->sync();
+    if (error == 0) error = file_->publish(false);
+    return error == 0 ? Status() : failed(error);
+  }
+
+  Status failed(int error) const {
+    if (problem_) return *problem_;
+    return Error{PU_ERROR_FILE,
+                 fmt::format("Cannot write '{}': {}. Free disk space, or name another directory "
+                             "with -o.",
+                             name_, errno_text(error))};
+  }
+
+ private:
+  int open(uint64_t start_time, uint32_t cpus) {
+    if (file_) return 0;
+    auto created = StreamFile::create(name_, {PITRACE_MODE_CONTINUOUS, start_time, 1, cpus});
+    if (!created) {
+      problem_ = created.error();
+      return EIO;
+    }
+    file_.emplace(std::move(*created));
+    return 0;
+  }
+
+  const std::string name_;
+  std::optional<StreamFile> file_;
+  std::optional<Error> problem_;  // why it could not be created
+};
+
+Error about(const PerfImport& import, const std::string& what) {
+  return {PU_ERROR_FILE, fmt::format("'{}' {}", import.recording, what)};
+}
+
+// The samples of the wanted event, or why there are none.
+Status check_ticks(const PerfImport& import, const Recording& recording) {
+  const RecordedTicks& ticks = recording.ticks();
+  const auto& others = recording.left_out().other_events;
+  if (ticks.count != 0 || (ticks.event.empty() && import.event.empty() && others.empty()))
+    return {};
+  if (!import.event.empty() && ticks.event.empty())
+    return about(import, fmt::format("has no samples of an event {}; it has the events {}.",
+                                     import.event, fmt::join(recording.sampled_events(), ", ")));
+  if (others.empty()) return {};
+  return about(import, fmt::format("has no samples of {}; choose another event with --event: {}.",
+                                   ticks.event, others.begin()->first));
+}
+
+uint32_t cpus_of(const PerfFile& file, const Recording& recording) {
+  uint32_t cpus = file.cpus;
+  for (const BufferView& view : recording.buffers()) cpus = std::max(cpus, view.cpu + 1);
+  return cpus;
+}
+
+RecordedKernel kernel_of(const PerfFile& file, const Recording& recording) {
+  RecordedKernel kernel = recording.kernel();
+  kernel.host = file.host;
+  kernel.release = file.kernel;
+  if (const auto id = file.build_ids.find("[kernel.kallsyms]"); id != file.build_ids.end())
+    kernel.build_id = id->second;
+  return kernel;
+}
+
+std::string damage_of(const PerfFile& file, const PerfStream& stream) {
+  if (!stream.damage().empty()) return stream.damage();
+  return file.cut_off ? "perf did not end it, or the file is cut off" : "";
+}
+
+Status convert(const PerfImport& import, int fd, uint64_t size) {
+  auto file = read_perf_file(fd, size);
+  if (!file) return about(import, file.error().message);
+  PerfStream stream(fd, file->begin, file->end);
+  ImportedTrace trace(import.trace);
+  const Recording* source = nullptr;
+  Recording recording(*file, import.event, max_sorted_bytes, [&](const BufferView& view) {
+    return trace.take(view, source->start_time(), file->cpus);
+  });
+  source = &recording;
+  const Status converted = recording.convert(stream);
+  if (!converted && converted.error().message.empty()) return trace.failed(converted.error().code);
+  if (!converted) return about(import, converted.error().message);
+  if (const Status good = check_ticks(import, recording); !good) return good;
+  const KernelTexts kernel =
+      find_kernel_texts(kernel_of(*file, recording), import.proc, import.cache);
+  const InfoText info =
+      describe_import(*file, recording, damage_of(*file, stream), kernel.kallsyms_state);
+  return trace.finish(info.text(), build_id_lines(*file), kernel, cpus_of(*file, recording));
+}
+
+}  // namespace
+
+Status import_perf_recording(const PerfImport& import) {
+  auto file = open_regular(import.recording);
+  if (!file) return about(import, fmt::format("cannot be opened: {}.", file.error().message));
+  const auto size = static_cast<uint64_t>(file->status.st_size);
+  if (size > sparse_file.of(real_size(file->fd.get(), file->status)))
+    return about(import, "consists mostly of holes; it is no recording.");
+  return convert(import, file->fd.get(), size);
+}
+
+}  // namespace pi::perfutil

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Reads any bytes as a recording of perf, and converts its records.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include <pi/decode.h>
+#include <pi/unique_fd.h>
+
+#include "amplification.h"
+#include "import/import_info.h"
+#include "import/recording.h"
+
+namespace {
+
+// Windows of half a megabyte, one of them for compressed records; zstd's own memory, which its
+// format limits to 128 MiB; records that are unpacked by a factor of up to 1,000.
+constexpr fuzz::Allowed allowed{uint64_t{160} << 20, 3000, 3'000'000, 20'000};
+constexpr size_t max_sorted_bytes = 1 << 20;
+
+// Aborts if the records are not what a reader of traces accepts.
+int check(const pi::perfutil::BufferView& view) {
+  auto rest = view.records;
+  while (!rest.empty()) {
+    const pi::RecordView record(rest);
+    if (!record.valid()) std::abort();
+    rest = rest.subspan(record.length());
+  }
+  return 0;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const fuzz::Amplification amplification(size, allowed);
+  const pi::UniqueFd fd(::memfd_create("fuzzed", MFD_CLOEXEC));
+  if (!fd || ::write(fd.get(), data, size) != static_cast<ssize_t>(size)) return 0;
+  auto file = pi::perfutil::read_perf_file(fd.get(), size);
+  if (!file) return 0;
+  pi::perfutil::PerfStream stream(fd.get(), file->begin, file->end);
+  pi::perfutil::Recording recording(*file, "", max_sorted_bytes, check);
+  (void)recording.convert(stream);
+  (void)describe_import(*file, recording, stream.damage(), "missing");
+  (void)build_id_lines(*file);
+  return 0;
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+// Recordings of perf that are converted to trace files.
+#include "import/perf_import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <zstd.h>
+
+#include "import/recorded_kernel.h"
+#include "nrm2_file.h"
+#include "perf_data.h"
+#include "perfutil.h"
+#include "streams.h"
+#include "temp_dir.h"
+
+namespace pi::perfutil {
+namespace {
+
+using test::PerfData;
+using test::PerfRecord;
+using ::testing::HasSubstr;
+using Lines = std::vector<std::string>;
+
+constexpr uint64_t clock_event = PERF_COUNT_SW_CPU_CLOCK, fault_event = PERF_COUNT_SW_PAGE_FAULTS;
+
+class PerfImportTest : public ::testing::Test {
+ protected:
+  Status import(const std::string& bytes, const std::string& event = {}) {
+    PerfImport import;
+    import.recording = dir_.write("perf.data", bytes);
+    import.trace = dir_ / "trace";
+    import.event = event;
+    import.proc = dir_.path();
+    const Status status = import_perf_recording(import);
+    file_ = status ? test::parse_trace_file(test::slurp(import.trace)) : test::TraceFile{};
+    return status;
+  }
+  Lines lines(uint32_t type) const {
+    Lines all;
+    for (const auto& section : file_.sections)
+      if (section.type() == type)
+        for (const std::string& line : test::lines_of(section.bytes())) all.push_back(line);
+    return all;
+  }
+  Lines ticks() const { return lines(test::type_trace); }
+  Lines names() const { return lines(test::type_mte); }
+  Lines info(const std::string& key) const {
+    const test::FileSection* section = file_.find(test::type_info);
+    return section != nullptr ? test::info_values(section->data, key) : Lines();
+  }
+
+  test::TempDir dir_;
+  test::TraceFile file_;
+};
+
+std::vector<std::byte> sample(uint64_t ip, uint64_t time, uint32_t cpu = 0,
+                              uint64_t id = test::some_event) {
+  return PerfRecord(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER)
+      .u64(id)
+      .u64(ip)
+      .u32(5)
+      .u32(6)
+      .u64(time)
+      .u32(cpu)
+      .u32(0)
+      .end();
+}
+
+PerfData clock_data() {
+  PerfData data;
+  data.event(test::recorded_attr(clock_event, test::usual_sample, 1'000'000), {test::some_event});
+  return data;
+}
+
+TEST_F(PerfImportTest, RecordsBecomeTicksAndNames) {
+  PerfData data = clock_data();
+  data.record(test::perf_comm(5, 5, "prog", true, 90))
+      .record(test::perf_mmap2(5, 0x1000, 0x2000, 0, 77, PROT_EXEC, "/bin/prog", 95))
+      .record(test::perf_mmap2(5, 0x5000, 0x1000, 0, 78, PROT_READ, "/data", 96))
+      .record(sample(0x1234, 100, 1))
+      .text_feature(3, "machine")
+      .text_feature(4, "6.1");
+  ASSERT_TRUE(import(data.file()));
+  EXPECT_EQ(ticks(), (Lines{"10/23 @100 5 6 0 1234"}));
+  EXPECT_EQ(names(), (Lines{"19/64 @90 5", "19/34 @90 5 64 'prog'",
+                            "19/1 @95 5 2000 0 0 0 1000 0 0 0 0 4d '/bin/prog'"}));
+  EXPECT_EQ(file_.find(test::type_trace)->cpu(), 1u);
+  EXPECT_EQ(info("host"), Lines{"machine"});
+  EXPECT_EQ(info("kernel"), Lines{"6.1"});
+  EXPECT_EQ(info("tick"), Lines{"time"});
+  EXPECT_EQ(info("tick_ns"), Lines{"1000000"});
+  EXPECT_EQ(info("ended"), Lines{"off"});
+  EXPECT_EQ(info("count.1.trace.written"), Lines{"1"});
+  EXPECT_EQ(info("scope"), Lines{"process"});
+  EXPECT_EQ(info("pid"), Lines{"5"});
+}
+
+TEST_F(PerfImportTest, RecordsAreSortedAndThoseOfBeforeHaveTheFirstTime) {
+  PerfData data = clock_data();
+  data.record(test::perf_comm(9, 9, "before", false, 0))
+      .record(sample(1, 300, 0))
+      .record(sample(2, 400, 0))
+      .record(sample(3, 250, 1))
+      .record(test::end_of_round())
+      .record(sample(4, 350, 1))
+      .record(sample(5, 500, 0))
+      .record(test::end_of_round())
+      .record(sample(6, 450, 1));
+  ASSERT_TRUE(import(data.file()));
+  EXPECT_EQ(names(), (Lines{"19/34 @250 9 64 'before'"}));
+  EXPECT_EQ(ticks(), (Lines{"10/23 @300 5 6 0 1", "10/23 @400 5 6 0 2", "10/23 @500 5 6 0 5",
+                            "10/23 @250 5 6 0 3", "10/23 @350 5 6 0 4", "10/23 @450 5 6 0 6"}));
+  EXPECT_EQ(info("note"), Lines());
+}
+
+TEST_F(PerfImportTest, TheFirstEventOrTheNamedOneGivesTheTicks) {
+  constexpr uint64_t longer = test::usual_sample | PERF_SAMPLE_PERIOD;
+  PerfData data = clock_data();
+  data.event(test::recorded_attr(fault_event, longer, 10), {8, 9}).names({"clock", "faults:u"});
+  data.record(sample(1, 100)).record(sample(2, 110));
+  for (const uint64_t period : {10u, 30u})
+    data.record(PerfRecord(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER)
+                    .u64(9)
+                    .u64(3)
+                    .u32(5)
+                    .u32(6)
+                    .u64(120)
+                    .u32(0)
+                    .u32(0)
+                    .u64(period)
+                    .end());
+  ASSERT_TRUE(import(data.file()));
+  EXPECT_EQ(ticks(), (Lines{"10/23 @100 5 6 0 1", "10/23 @110 5 6 0 2"}));
+  EXPECT_THAT(info("note").at(0), HasSubstr("2 samples of other events are left out (faults:u"));
+  ASSERT_TRUE(import(data.file(), "fault*"));
+  EXPECT_EQ(ticks(), (Lines{"10/23 @120 5 6 0 3", "10/23 @120 5 6 0 3"}));
+  EXPECT_EQ(info("event"), Lines{"faults:u"});
+  EXPECT_EQ(info("period"), Lines{"10"});
+  EXPECT_THAT(info("note").at(0), HasSubstr("stands for 10 to 30 faults:u"));
+  const Status none = import(data.file(), "cycles");
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("no samples of an event cycles"));
+  EXPECT_THAT(none.error().message, HasSubstr("clock, faults:u"));
+}
+
+TEST_F(PerfImportTest, SamplesWithoutCpuAndIdentifierAreRead) {
+  constexpr uint64_t type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+                            PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN;
+  perf_event_attr attr = test::recorded_attr(clock_event, type, 4000);
+  attr.freq = 1;
+  attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED;
+  PerfRecord record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+  record.u64(0x10).u32(5).u32(6).u64(100).u64(0xadd).u64(250'000);
+  record.u64(2).u64(7).u64(1).u64(11).u64(2).u64(12);  // counts of two events, with ids
+  record.u64(3).u64(static_cast<uint64_t>(PERF_CONTEXT_USER)).u64(0x10).u64(0x20);
+  PerfData data;
+  data.event(attr, {1}).record(record.end());
+  ASSERT_TRUE(import(data.file()));
+  EXPECT_EQ(ticks(), (Lines{"10/23 @100 5 6 0 10 100 0 20"}));
+  EXPECT_EQ(info("tick_ns"), Lines{"250000"});
+  EXPECT_EQ(info("stacks"), Lines{"both"});
+  EXPECT_THAT(info("cannot_see").at(0), HasSubstr("The CPU of each record"));
+}
+
+TEST_F(PerfImportTest, BuildIdsComeFromMappingsAndFromTheirList) {
+  PerfData data = clock_data();
+  std::string ids = "\x12\x34", list;
+  ids.resize(20);
+  PerfRecord listed(67);
+  listed.u32(0xffffffff);
+  for (const char each : ids) listed.add(each);
+  listed.u32(0);
+  test::append(list, listed.text("/lib/listed.so").end());
+  PerfRecord mapped(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID);
+  mapped.u32(5).u32(5).u64(0x1000).u64(0x1000).u64(0);
+  mapped.u32(3).u32(0x00ccbbaa).u64(0).u64(0).u32(PROT_EXEC).u32(2).text("/lib/mapped.so");
+  data.record(mapped.end(5, 5, 10)).record(sample(0x1000, 20)).feature(2, list);
+  ASSERT_TRUE(import(data.file()));
+  EXPECT_EQ(file_.find(test::type_build_ids)->data,
+            "1234000000000000000000000000000000000000 /lib/listed.so\naabbcc /lib/mapped.so\n");
+  EXPECT_EQ(names(), (Lines{"19/1 @10 5 1000 0 0 0 1000 0 0 0 0 0 '/lib/mapped.so'"}));
+}
+
+TEST_F(PerfImportTest, AProcessThatExistedIsNoForkAndGuestsAreLeftOut) {
+  PerfData data = clock_data();
+  auto fork = PerfRecord(PERF_RECORD_FORK, PERF_RECORD_MISC_FORK_EXEC);
+  data.record(fork.u32(7).u32(3).u32(7).u32(3).u64(0).end(0, 0, 0))
+      .record(test::perf_task(PERF_RECORD_FORK, 8, 7, 8, 7, 50))
+      .record(test::perf_sample(PERF_RECORD_MISC_GUEST_USER, 1, 5, 6, 60))
+      .record(sample(1, 70));
+  ASSERT_TRUE(import(data.file()));
+  EXPECT_EQ(names(), (Lines{"19/63 @50 7 3 200", "19/63 @50 8 7 0 7"}));
+  EXPECT_EQ(ticks().size(), 1u);
+  EXPECT_EQ(info("note"), Lines{"1 samples of code in virtual machines are left out."});
+}
+
+TEST_F(PerfImportTest, ARecordingOfAPipeIsTheSame) {
+  PerfData data = clock_data();
+  data.names({"clock"}).text_feature(3, "machine").record(sample(0x1234, 100));
+  ASSERT_TRUE(import(data.piped()));
+  EXPECT_EQ(ticks(), (Lines{"10/23 @100 5 6 0 1234"}));
+  EXPECT_EQ(info("host"), Lines{"machine"});
+}
+
+// One stream of compressed data: a record ends in the next compressed record.
+TEST_F(PerfImportTest, CompressedRecordsAreUnpackedAcrossTheirBounds) {
+  PerfData plain = clock_data();
+  for (uint64_t i = 0; i < 5000; ++i) plain.record(sample(i, 100 + i));
+  const std::string& records = plain.records();
+  std::string packed(ZSTD_compressBound(records.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), records.data(), records.size(), 1));
+  PerfData data = clock_data();
+  for (size_t at = 0; at < packed.size(); at += 999)
+    data.record(test::user_record(81, packed.substr(at, 999))).record(test::end_of_round());
+  ASSERT_TRUE(import(data.file()));
+  const Lines found = ticks();
+  ASSERT_EQ(found.size(), 5000u);
+  EXPECT_EQ(found.back(), "10/23 @5099 5 6 0 1387");
+  EXPECT_EQ(info("ended"), Lines{"off"});
+  // A part of them is missing.
+  PerfData part = clock_data();
+  part.record(test::user_record(81, packed.substr(0, packed.size() * 3 / 4)));
+  ASSERT_TRUE(import(part.file()));
+  EXPECT_LT(ticks().size(), 5000u);
+  EXPECT_GT(ticks().size(), 0u);
+  EXPECT_EQ(info("ended"), Lines{"running"});
+}
+
+TEST_F(PerfImportTest, ATruncatedFileGivesItsWholeRecordsAndSaysSo) {
+  PerfData data = clock_data();
+  for (uint64_t i = 0; i < 4; ++i) data.record(sample(i, 100 + i));
+  const std::string whole = data.text_feature(3, "machine").file();
+  const size_t begin = whole.find(data.records()), each = data.records().size() / 4;
+  for (size_t size = 0; size < whole.size(); ++size) {
+    const Status status = import(whole.substr(0, size));
+    if (size <= begin) {
+      // The list of events comes before the records; nothing of them is there.
+      EXPECT_TRUE(!status || ticks().empty()) << size;
+      continue;
+    }
+    ASSERT_TRUE(status) << size;
+    EXPECT_EQ(ticks().size(), std::min((size - begin) / each, size_t{4})) << size;
+    if (size < begin + 4 * each) {
+      EXPECT_EQ(info("ended"), Lines{"running"}) << size;
+    }
+  }
+}
+
+TEST_F(PerfImportTest, WhatIsNoRecordingIsRefused) {
+  EXPECT_THAT(import("").error().message, HasSubstr("is no recording of perf"));
+  EXPECT_THAT(import("#!/bin/sh\n").error().message, HasSubstr("is no recording of perf"));
+  EXPECT_THAT(import("2ELIFREP" + std::string(200, 0)).error().message,
+              HasSubstr("big-endian machine"));
+  EXPECT_FALSE(import("PERFILE2"));
+  EXPECT_FALSE(import("PERFILE2" + std::string(200, 1)));
+  EXPECT_EQ(import(std::string("PERFILE2") + std::string(200, 0)).error().code, PU_ERROR_FILE);
+}
+
+TEST_F(PerfImportTest, ABadRecordIsCountedAndTheNextOnesAreRead) {
+  PerfData data = clock_data();
+  data.record(PerfRecord(PERF_RECORD_SAMPLE).u64(test::some_event).end())
+      .record(PerfRecord(PERF_RECORD_COMM).end())
+      .record(PerfRecord(PERF_RECORD_MMAP2).u64(1).end(1, 1, 1))
+      .record(sample(1, 100, 1'000'000))
+      .record(sample(2, 110));
+  ASSERT_TRUE(import(data.file()));
+  EXPECT_EQ(ticks(), (Lines{"10/23 @110 5 6 0 2"}));
+  EXPECT_EQ(info("count.0.trace.source"), Lines{"3"});
+}
+
+TEST_F(PerfImportTest, TheKernelsSymbolsAreUsedOnlyIfTheSymbolIsAtItsAddress) {
+  EXPECT_TRUE(has_symbol("ffffffff81000000 T _text\n", "_text", 0xffffffff81000000));
+  EXPECT_FALSE(has_symbol("ffffffff82000000 T _text\n", "_text", 0xffffffff81000000));
+  EXPECT_FALSE(has_symbol("ffffffff81000000 T other_text\n", "_text", 0xffffffff81000000));
+  EXPECT_FALSE(has_symbol("", "_text", 0));
+  const std::string kallsyms = "ffffffff81000000 T _text\nffffffff81000100 T more\n";
+  dir_.write("cache/[kernel.kallsyms]/00aa/kallsyms", kallsyms);
+  RecordedKernel kernel{"elsewhere", "1.0", "00aa", "_text", 0xffffffff81000000};
+  const KernelTexts found = find_kernel_texts(kernel, dir_.path(), dir_ / "cache");
+  EXPECT_EQ(found.kallsyms_state, "complete");
+  EXPECT_FALSE(found.kallsyms.empty());
+  kernel.address += 0x200000;
+  EXPECT_EQ(find_kernel_texts(kernel, dir_.path(), dir_ / "cache").kallsyms_state, "missing");
+}
+
+}  // namespace
+}  // namespace pi::perfutil
