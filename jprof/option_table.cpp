@@ -37,6 +37,8 @@ constexpr OptionWord known[] = {
     {Word::sampling_walk, "SCS_WALK", "", Takes::value, "W",
      "how stacks are found: ASYNC, at any moment, or SAFEPOINT, biased, for JVMs without it "
      "(ASYNC)"},
+    {Word::sampling_native, "SCS_A2N", "", Takes::no_value, "",
+     "with SCS by time, also the functions of native code that methods of Java called"},
     {Word::heap_dump, "HD", "HEAPDUMP", Takes::no_value, "",
      "write log-hd, a heap dump: when the JVM ends, at once when attaching, and on the command HD "
      "of rtdriver"},
@@ -105,10 +107,6 @@ constexpr RefusedWords refused[] = {
      "REVTREE "
      "BASE TBE NEVERACTIVE ENEXCS CHECKNODEDEPTH TAGGING DLO",
      call_flow},
-    {"SCS_A2N",
-     "would show native frames: SCS samples the methods of Java only. run.tprof -g shows the "
-     "callers "
-     "of native code"},
     {"SCS_EVENT SCS_COUNT", "would sample by hardware events: run.tprof does, with -e"},
     {"SCS_VERBOSE SCS_DEBUG THREADLISTSAMPLING",
      "was for debugging the sampling of Performance Inspector"},

@@ -22,6 +22,7 @@ enum class Word {
   sampling_rate,
   sampling_frames,
   sampling_walk,
+  sampling_native,
   heap_dump,
   metrics,
   no_metrics,

@@ -107,6 +107,10 @@ class Parser {
     if (result_.options.sampling.event != SampleEvent::time &&
         result_.options.sampling.at_safepoints)
       fail("SCS_WALK is for samples by time: events occur where the JVM knows the stack");
+    if (const auto& sampling = result_.options.sampling;
+        sampling.with_native &&
+        (!sampling.on || sampling.at_safepoints || sampling.event != SampleEvent::time))
+      fail("SCS_A2N needs SCS by time, and no other SCS_WALK than ASYNC");
     if (result_.options.samples() && !result_.options.start && !result_.options.server)
       fail("SCS,NOSERVER records nothing without START: no command of rtdriver can start it later");
     if (result_.options.records_locks() && result_.options.no_start && !result_.options.server)
@@ -207,6 +211,9 @@ class Parser {
       case Word::sampling:
         options.sampling.on = on;
         options.sampling.event = SampleEvent::time;
+        break;
+      case Word::sampling_native:
+        options.sampling.with_native = on;
         break;
       case Word::object_info:
         options.object_info = on;

@@ -40,6 +40,7 @@ struct SamplingOptions {
   unsigned rate = 32;          // samples in a second of a thread's processor time
   unsigned frames = 2048;      // the most of a stack
   bool at_safepoints = false;  // by JVMTI, instead of AsyncGetCallTrace
+  bool with_native = false;    // functions of native code, too
 
   bool is_allocation() const {
     return event == SampleEvent::allocated_bytes || event == SampleEvent::allocations;

@@ -99,7 +99,8 @@ class LogRt {
     }
     write_label(name_label);
     if (settings_.legend && snapshot_.sampling) {
-      text_ += " Method types :: M = sampled Java method\n";
+      text_ += " Method types :: M = sampled Java method";
+      text_ += snapshot_.sampling->has_native ? ", U = function of native code\n" : "\n";
     } else if (settings_.legend) {
       text_ += " Method types ::";
       for (const char* line : legend) text_ += std::string(line == legend[0] ? " " : ", ") + line;
@@ -124,8 +125,10 @@ class LogRt {
     text_ += " Sampled :: " + sampling.source + '\n';
     text_ += " Walked :: " + std::to_string(sampling.walked) + " samples\n";
     for (const auto& [reason, samples] : sampling.unwalked)
-      text_ += " Not walked :: " + std::to_string(samples) + " samples: " + reason +
-               "; in the line of the thread\n";
+      text_ +=
+          " Not walked :: " + std::to_string(samples) + " samples: " + reason +
+          (sampling.has_native ? "; in the line of the thread, or of functions of native code\n"
+                               : "; in the line of the thread\n");
   }
 
   void write_calibration() {

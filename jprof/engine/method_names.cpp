@@ -16,8 +16,9 @@ const std::string& MethodNames::of(uint64_t method) {
 }
 
 char name_letter_in(const Snapshot& snapshot, const CallNode& node) {
-  constexpr char sampled = 'M';
-  return snapshot.sampling ? sampled : name_letter_of(node.type);
+  constexpr char java_method = 'M', native_function = 'U';
+  if (!snapshot.sampling) return name_letter_of(node.type);
+  return is_c(node.type) ? native_function : java_method;
 }
 
 std::string thread_label(const TreeCopy& thread) {

@@ -100,8 +100,9 @@ struct ErrorBound {
 // that found it innermost, and a thread's own those of samples without frames.
 struct Sampling {
   std::string source;                                      // when a sample was taken, and by what
+  bool has_native = false;                                 // functions of native code, too
   uint64_t walked = 0;                                     // samples
-  std::vector<std::pair<std::string, uint64_t>> unwalked;  // why a sample has no frames
+  std::vector<std::pair<std::string, uint64_t>> unwalked;  // why a sample has no frames of Java
 };
 
 struct Snapshot {

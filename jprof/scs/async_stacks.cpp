@@ -52,6 +52,8 @@ struct Shared {
   AsyncGetCallTrace walk;
   SampleBuffers* buffers;
   jint depth;
+  bool captures;
+  CodeRange java_code;
   struct sigaction before;
 };
 constinit Shared shared{};
@@ -68,9 +70,14 @@ void take_sample(const siginfo_t& info, void* context) {
   const auto method_at = [](const void* frames, size_t i) {
     return reinterpret_cast<uint64_t>(static_cast<const AsyncFrame*>(frames)[i].method);
   };
+  const auto capture_native = [&](uint64_t* words) -> size_t {
+    const auto& interrupted = *static_cast<const ucontext_t*>(context);
+    const bool wanted = shared.captures && !shared.java_code.contains(instruction_of(interrupted));
+    return wanted ? capture(interrupted, words) : 0;
+  };
   const auto tid = static_cast<uint32_t>(::syscall(SYS_gettid));
   const auto overrun = info.si_overrun > 0 ? static_cast<uint32_t>(info.si_overrun) : 0;
-  shared.buffers->record(tid, 1 + overrun, walk, method_at);
+  shared.buffers->record(tid, 1 + overrun, walk, method_at, capture_native);
 }
 
 // A signal that is none of the timers' belongs to the handler that the program had before.
@@ -122,12 +129,15 @@ Status AsyncStacks::install_handler() {
   return Error{no_events, "the signal SIGPROF cannot be handled"};
 }
 
-Status AsyncStacks::start(JavaVM* vm, uint64_t period, size_t frames) {
+Status AsyncStacks::start(JavaVM* vm, uint64_t period, size_t frames,
+                          const std::optional<CodeRange>& java_code) {
   shared.vm = vm;
   shared.walk = find_walk();
   shared.buffers = &buffers_;
   shared.depth = static_cast<jint>(frames + 1);
-  if (!buffers_.open(frames + 1, sizeof(AsyncFrame)))
+  shared.captures = java_code.has_value();
+  shared.java_code = java_code.value_or(CodeRange());
+  if (!buffers_.open(frames + 1, sizeof(AsyncFrame), java_code ? capture_words : 0))
     return Error{no_logs, "there is no memory for samples"};
   if (const auto installed = install_handler(); !installed) return installed;
   timers_.prepare(SIGPROF, &shared, period);

@@ -7,11 +7,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include <pi/result.h>
 
 #include "scs/cpu_timers.h"
+#include "scs/native_capture.h"
 #include "scs/sample_buffers.h"
 
 namespace pi::jprof {
@@ -25,8 +27,10 @@ class AsyncStacks {
   static bool is_supported();
 
   // vm must exist until the process ends. frames: the most of one stack; deeper ones have one frame
-  // more. Then timers() have to be added.
-  Status start(JavaVM* vm, uint64_t period, size_t frames);
+  // more. java_code: samples elsewhere get a capture; nothing: none does. Then timers() have to be
+  // added.
+  Status start(JavaVM* vm, uint64_t period, size_t frames,
+               const std::optional<CodeRange>& java_code);
   // No signal handler reads a stack after this.
   void stop();
   CpuTimers& timers() { return timers_; }

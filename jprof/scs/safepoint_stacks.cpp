@@ -48,7 +48,7 @@ void SafepointStacks::sample(jvmtiEnv* jvmti, JNIEnv* jni,
       std::vector<uint64_t> methods;
       for (jint k = 0; k < found; ++k)
         methods.push_back(reinterpret_cast<uint64_t>(frames[static_cast<size_t>(k)].method));
-      take({*tid, periods, found, methods});
+      take({*tid, periods, found, methods, {}});
     }
     jni->DeleteLocalRef(thread);
   }

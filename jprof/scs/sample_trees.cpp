@@ -94,7 +94,9 @@ uint32_t SampleTrees::make_node(uint32_t parent, uint32_t method) {
 void SampleTrees::copy_nodes(uint32_t root, std::vector<callflow::CallNode>& nodes) const {
   const auto append = [&](uint32_t number, size_t parent) {
     callflow::CallNode copy;
-    copy.method = nodes_[number].method;
+    const uint32_t method = nodes_[number].method;
+    copy.method = method & ~native_bit;
+    copy.type = method & native_bit ? callflow::Type::c_function : callflow::Type::other;
     copy.parent = parent;
     copy.level = parent == callflow::no_parent ? 0 : nodes[parent].level + 1;
     std::copy(nodes_[number].values.begin(), nodes_[number].values.end(), copy.base.begin());

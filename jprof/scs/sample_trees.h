@@ -19,6 +19,9 @@ namespace pi::jprof {
 // What a sample counts for, in the order of the report's metrics.
 using SampleValues = std::array<int64_t, 2>;
 
+// Of a method's number: it is a function of native code.
+constexpr uint32_t native_bit = uint32_t{1} << 31;
+
 // Not thread-safe. Methods have the numbers of a MethodList; nothing here calls the JVM.
 class SampleTrees {
  public:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <utility>
 #include <vector>
 
 #include "jvm_facts.h"
@@ -77,12 +78,15 @@ Status Sampler::start(JavaVM* vm, const Options& options) {
   period_ = second / options.sampling.rate;
   frames_ = options.sampling.frames;
   with_class_ = options.sampling.with_class;
+  with_native_ = options.sampling.with_native;
   if (options.sampling.event != SampleEvent::time) {
     way_ = Way::events;
     occurrences_.emplace(options.sampling);
   } else if (options.sampling.at_safepoints || !AsyncStacks::is_supported()) {
     way_ = Way::safepoint;
   }
+  if (with_native_ && way_ != Way::async)
+    return Error{no_events, "this JVM has no AsyncGetCallTrace, which SCS_A2N needs"};
   if (const auto opened = logs_.open(options); !opened) return opened;
   return make_environment();
 }
@@ -158,11 +162,29 @@ Status Sampler::begin(JNIEnv* jni) {
 Status Sampler::begin_stacks(JNIEnv* jni) {
   if (!enable_events(JVMTI_ENABLE))
     return Error{no_events, "this JVM does not report its threads and classes"};
-  if (way_ == Way::async) {
-    prepare_methods(jni);
-    return AsyncStacks::get().start(vm_, period_, frames_);
-  }
+  if (way_ == Way::async) return begin_async_stacks(jni);
   if (way_ == Way::safepoint) safepoint_stacks_.start(period_, frames_);
+  return {};
+}
+
+Status Sampler::begin_async_stacks(JNIEnv* jni) {
+  if (with_native_)
+    if (const auto prepared = prepare_native(); !prepared) return prepared;
+  prepare_methods(jni);
+  return AsyncStacks::get().start(vm_, period_, frames_, java_code_);
+}
+
+Status Sampler::prepare_native() {
+  const std::lock_guard lock(draining_);
+  if (!native_) {
+    const auto java_code = find_java_code();
+    if (!java_code) return java_code.error();
+    java_code_ = *java_code;
+    native_.emplace(*java_code, methods_);
+    if (const auto named = native_->load_names(); !named)
+      say(named.error().message + ": native functions are shown by their addresses");
+  }
+  native_->begin_drain();
   return {};
 }
 
@@ -174,7 +196,6 @@ void Sampler::end() {
   }
   if (way_ == Way::async) AsyncStacks::get().stop();
   (void)enable_events(JVMTI_DISABLE);
-  const std::lock_guard lock(counting_);
   drain();
 }
 
@@ -184,22 +205,31 @@ bool Sampler::is_recording() const {
 }
 
 void Sampler::clear() {
-  const std::lock_guard lock(counting_);
   drain();
+  const std::lock_guard lock(counting_);
   trees_.clear();
   unwalked_.clear();
   walked_ = lost_ = 0;
 }
 
-// Under counting_, as the functions after it.
 void Sampler::drain() {
   if (way_ != Way::async) return;
+  const std::lock_guard drain_lock(draining_);
+  if (native_) native_->begin_drain();
   auto& stacks = AsyncStacks::get();
-  stacks.drain([&](const Sample& sample) { add(sample); });
+  stacks.drain([&](const Sample& sample) {
+    std::vector<uint32_t> native;
+    if (native_ && !sample.capture.empty())
+      native = native_->find(sample.capture, sample.outcome > 0);
+    const std::lock_guard lock(counting_);
+    add(sample, native);
+  });
+  const std::lock_guard lock(counting_);
   lost_ += stacks.take_lost();
 }
 
-// The JVM can use the id of a method again, once its class was unloaded.
+// Under counting_, as the functions after it. The JVM can use the id of a method again, once its
+// class was unloaded.
 void Sampler::forget_numbers() {
   numbers_.clear();
   trees_.forget_ended();
@@ -216,22 +246,26 @@ uint32_t Sampler::number_of(uint64_t method) {
   return place->second = methods_.add(name);
 }
 
-void Sampler::add(const Sample& sample) {
+void Sampler::add(const Sample& sample, std::span<const uint32_t> native) {
   if (sample.outcome > 0)
     walked_ += sample.periods;
   else
     unwalked_[sample.outcome] += sample.periods;
-  add(sample.tid, sample.methods, 0, {sample.periods});
+  std::vector<uint32_t> inner(native.begin(), native.end());
+  for (uint32_t& number : inner) number |= native_bit;
+  add(sample.tid, std::move(inner), sample.methods, {sample.periods});
 }
 
-// of_class: the number of a frame below the innermost method; 0: none.
-void Sampler::add(uint32_t tid, std::span<const uint64_t> methods, uint32_t of_class,
+// inner: numbers of frames below the innermost method.
+void Sampler::add(uint32_t tid, std::vector<uint32_t> inner, std::span<const uint64_t> methods,
                   const SampleValues& values) {
-  std::vector<uint32_t> numbers;
-  if (of_class != 0) numbers.push_back(of_class);
-  for (const uint64_t method : methods.first(std::min(methods.size(), frames_)))
-    numbers.push_back(number_of(method));
-  if (methods.size() > frames_) numbers.push_back(methods_.add("[callers-beyond-SCS_FRAMES]"));
+  const bool is_cut = inner.size() + methods.size() > frames_;
+  std::vector<uint32_t> numbers = std::move(inner);
+  for (const uint64_t method : methods) numbers.push_back(number_of(method));
+  if (is_cut) {
+    numbers.resize(frames_);
+    numbers.push_back(methods_.add("[callers-beyond-SCS_FRAMES]"));
+  }
   trees_.add(tid, numbers, values);
 }
 
@@ -251,8 +285,10 @@ void Sampler::count_until_end(JNIEnv* jni) {
     const LocalFrame frame(jni, at_safepoints ? local_references_max : 16);
     if (!frame.good()) return;
     if (at_safepoints)
-      safepoint_stacks_.sample(jvmti_, jni, [&](const Sample& sample) { add(sample); });
+      safepoint_stacks_.sample(jvmti_, jni, [&](const Sample& sample) { add(sample, {}); });
+    lock.unlock();
     drain();
+    lock.lock();
     forget_numbers();
     if (at_safepoints)
       changed_.wait_for(lock, std::chrono::nanoseconds(period_));
@@ -345,7 +381,9 @@ void Sampler::occur(uint64_t bytes, ClassOf class_of) {
     ++unwalked_[0];
   else
     ++walked_;
-  add(own_tid(), methods, name.empty() ? 0 : methods_.add(name), values);
+  std::vector<uint32_t> inner;
+  if (!name.empty()) inner.push_back(methods_.add(name));
+  add(own_tid(), std::move(inner), methods, values);
 }
 
 void Sampler::on_class_load(jclass type) noexcept {

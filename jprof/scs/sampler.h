@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include <pi/result.h>
 #include <snapshot.h>
@@ -22,6 +23,7 @@
 #include "probes/call_logs.h"
 #include "probes/command_server.h"
 #include "probes/method_list.h"
+#include "scs/native_stacks.h"
 #include "scs/occurrences.h"
 #include "scs/safepoint_stacks.h"
 #include "scs/sample_buffers.h"
@@ -57,13 +59,15 @@ class Sampler {
   // The recording.
   Status begin(JNIEnv* jni);
   Status begin_stacks(JNIEnv* jni);
+  Status begin_async_stacks(JNIEnv* jni);
+  Status prepare_native();
   void end();
   bool is_recording() const;
   void clear();
   void prepare_methods(JNIEnv* jni);
   void drain();
-  void add(const Sample& sample);
-  void add(uint32_t tid, std::span<const uint64_t> methods, uint32_t of_class,
+  void add(const Sample& sample, std::span<const uint32_t> native);
+  void add(uint32_t tid, std::vector<uint32_t> inner, std::span<const uint64_t> methods,
            const SampleValues& values);
   uint32_t number_of(uint64_t method);
   void forget_numbers();
@@ -88,6 +92,7 @@ class Sampler {
   uint64_t period_ = 0;
   size_t frames_ = 0;        // the most of a stack
   bool with_class_ = false;  // a frame for the object of an event
+  bool with_native_ = false;
   MethodList methods_;
   // Of starting, stopping and writing, by events and commands. Protects what follows.
   std::mutex control_;
@@ -96,7 +101,12 @@ class Sampler {
   bool ended_ = false;       // the JVM ends
   CallLogs logs_;
   CommandServer server_;
-  // Of counting; after control_. Protects what follows.
+  // Of taking samples out of their buffers; after control_. Protects what follows.
+  std::mutex draining_;
+  std::optional<CodeRange> java_code_;
+  std::optional<NativeStacks> native_;
+  // Of counting; after draining_. Threads that start and end wait for it, so nobody who has it
+  // waits for the loader, or reads files. Protects what follows.
   mutable std::mutex counting_;
   std::condition_variable changed_;
   bool recording_ = false;

@@ -20,6 +20,7 @@ std::string Sampler::description() const {
     text +=
         "; with JVMTI, at the next safepoint of the thread: its samples are biased to methods with "
         "loops and calls";
+  if (with_native_) text += "; with the functions of native code that methods of Java called";
   return text;
 }
 
@@ -33,9 +34,10 @@ callflow::Snapshot Sampler::take_snapshot(JNIEnv* jni) {
   snapshot.bounds.resize(snapshot.metrics.size());
   callflow::Sampling& sampling = snapshot.sampling.emplace();
   sampling.source = description();
+  sampling.has_native = with_native_;
   const auto names = live_threads(vm_, jvmti_, jni);
-  const std::lock_guard lock(counting_);
   drain();
+  const std::lock_guard lock(counting_);
   snapshot.threads = trees_.copy(names);
   snapshot.losses.samples = lost_;
   snapshot.losses.nodes = trees_.cut();

@@ -96,7 +96,7 @@ found_at_least() {
 }
 
 @test "an unknown option is named and stops the JVM; so do a refused one, a bad value, and DETACH" {
-  for bad in tprof,frobnicate scs_a2n logpath= config=/none detach; do
+  for bad in tprof,frobnicate scs_debug logpath= config=/none detach; do
     run java -agentpath:"$agent"="$bad" -cp "$classes" Replace 1
     echo "$output"
     [ "$status" -ne 0 ]
@@ -275,11 +275,11 @@ threads_of_jvm() {
   # On the first attach the JVM opens files for itself.
   [ "$(attach version)" = 0 ]
   files=$(entries "/proc/$jvm/fd")
-  for bad in frobnicate tprof,scs_a2n logprefix=a/b config=/none; do
+  for bad in frobnicate tprof,scs_debug logprefix=a/b config=/none; do
     [ "$(attach "$bad")" = 1 ]
   done
   grep -q "JProf: there is no option 'frobnicate'" err
-  grep -q "JProf: option 'scs_a2n' would show native frames" err
+  grep -q "JProf: option 'scs_debug' was for debugging the sampling" err
   [ "$(grep -c 'wrong options: nothing is changed' err)" -eq 4 ]
   [ "$(entries "/proc/$jvm/fd")" -le "$files" ]
   compgen -G 'log-*' && return 1

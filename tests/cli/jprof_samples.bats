@@ -20,7 +20,7 @@ teardown() {
   [ -z "$pid" ] || kill -9 "$pid" 2>/dev/null || true
 }
 
-# shares LOG OUT RATE [POINTS]: the samples below each method of the program (Sampled) are those of its own clock, within five standard
+# shares LOG OUT RATE [POINTS]: the samples below each method of Sampled, or function of Natives, are those of its own clock, within five standard
 # deviations of the number of signals, and within POINTS of a hundred. A signal finds each method with a probability of its share, nearly
 # independently of the one before, because a slice of a method is not longer than a tick of the kernel; so a share p of n signals deviates by
 # sqrt(p * (1 - p) / n). There are at most RATE of them in a second, and not more than ticks, of which each takes the resolution of a coarse
@@ -29,7 +29,7 @@ shares() {
   python3 - "$@" <<'END'
 import json, math, sys, time
 log = json.load(open(sys.argv[1]))
-took = {name: int(ns) for name, ns in (line.split() for line in open(sys.argv[2]) if line[0] in "htfd")}
+took = {name: int(ns) for name, ns in (line.split() for line in open(sys.argv[2]) if line.strip() != "done")}
 monotonic_coarse = 6
 period = max(1 / float(sys.argv[3]), time.clock_getres(monotonic_coarse))
 most = float(sys.argv[4]) if len(sys.argv) > 4 else 100
@@ -39,9 +39,9 @@ for thread in log["threads"]:
     for node in thread["nodes"]:
         if inside and node["level"] <= inside[1]:
             inside = None
-        name = node.get("name", "")
-        if not inside and name.startswith("Sampled.") and name[8:].split("(")[0] in took:
-            inside = (name[8:].split("(")[0], node["level"])
+        name = node.get("name", "").removeprefix("Sampled.").split("(")[0].removesuffix("-@-libnatives.so")
+        if not inside and name in took:
+            inside = (name, node["level"])
         if inside:
             found[inside[0]] += node["base"][0]
 samples, taken = sum(found.values()), sum(took.values())
@@ -323,14 +323,78 @@ counts_in_use() {
   done
 }
 
+# natives OPTIONS ARGUMENT...: the program (Natives) with native functions, in log-rt.1.
+natives() {
+  java -Xcheck:jni "-agentpath:$agent=scs,scs_a2n,start,scs_rate=1000,nopidx,json,folded$1" -cp "$classes" Natives "${@:2}" >out 2>err || { cat out err; return 1; }
+  [ "$(tail -1 out)" = done ]
+}
+
+@test "SCS_A2N: native functions have the shares of the program's own clock, above the native method that called them" {
+  natives "" "$classes/libnatives.so" shares 600 2
+  [ ! -s err ]
+  shares log-rt.1.json out 1000
+  grep -qx ' Method types :: M = sampled Java method, U = function of native code' log-rt.1
+  grep -q '^ Sampled :: 1000 in each second .*native' log-rt.1
+  local method='Natives.shares\(JI\)V;Java_Natives_shares-@-libnatives.so'
+  grep -qE "_shares-0;java/lang/Thread.run\(\)V;.*;$method;thirty-@-libnatives.so [0-9]+$" log-rt.1.folded
+  grep -qE "$method;seventy-@-libnatives.so [0-9]+$" log-rt.1.folded
+  # Nine of ten samples of the method are in these two.
+  (($(grep -E "$method;(thirty|seventy)-" log-rt.1.folded | awk '{ n += $NF } END { print n * 10 }') > $(grep -F 'Natives.shares(JI)V' log-rt.1.folded | awk '{ n += $NF } END { print n * 9 }')))
+  grep -qE '^ +[0-9]+ +[0-9]+  U:thirty-@-libnatives.so$' log-rt.1
+  [ "$(jq -r '[.threads[].nodes[] | select(.name == "thirty-@-libnatives.so").type] | unique[]' log-rt.1.json)" = U ]
+  # All samples are in the tree, once.
+  [ "$(awk '$1 ~ /^[0-9]+$/ { n += $2 } END { print n }' log-rt.1)" -eq "$(awk '/^ (Walked|Not walked) ::/ { n += $(NF > 4 && $1 == "Not" ? 4 : 3) } END { print n }' log-rt.1)" ]
+}
+
+@test "SCS_A2N: libraries without symbols, and an agent without liba2n" {
+  mkdir alone
+  strip -o libnatives.so "$classes/libnatives.so"
+  natives ,scs_frames=5 "$PWD/libnatives.so" shares 300 1
+  [ ! -s err ]
+  local thirty
+  thirty=$(nm "$classes/libnatives.so" | awk '$3 == "thirty" { sub(/^0+/, "", $1); print $1 }')
+  grep -qE "^ +6 +[0-9]+  U:\[0x$thirty\]-@-libnatives.so$" log-rt.1
+  # A library of that name, but another one.
+  cp "$agent" "$classes/libcalls_back.so" alone
+  mv alone/libcalls_back.so alone/liba2n.so.0
+  agent=$PWD/alone/libjprof.so natives "" "$PWD/libnatives.so" shares 100 1
+  [ "$(cat err)" = "JProf: liba2n.so.0 lacks functions: it is of another version: native functions are shown by their addresses." ]
+  grep -qE '^ +[0-9]+ +[0-9]+  U:\[0x[0-9a-f]+\]-@-libnatives.so$' log-rt.1
+}
+
+@test "SCS_A2N: libraries that are unloaded while samples are taken; no sample gets the name of another library" {
+  local times
+  for times in '400 1' '1300 300'; do
+    natives "" "$classes/libnatives.so" unload "${times% *}" "$classes/libnatives_first.so" "$classes/libnatives_second.so" "${times#* }"
+    [ ! -s err ]
+    run ! grep -E 'callFirst.*second-@-|callSecond.*first-@-' log-rt.1.folded
+    grep -qE 'call(First|Second).*-@-(NoModule|libnatives_(first|second).so) [0-9]+$' log-rt.1.folded
+  done
+  # Most of the time no library is unloaded.
+  local named all
+  named=$(grep -E ';take-@-libnatives_(first|second).so;' log-rt.1.folded | awk '{ n += $NF } END { print n + 0 }')
+  all=$(grep -E 'Natives.call(First|Second)\(' log-rt.1.folded | awk '{ n += $NF } END { print n + 0 }')
+  echo "$named of $all"
+  ((all > 100 && named * 2 > all))
+}
+
+@test "SCS_A2N: signals in the loader and the allocator, threads that end, and stacks that overflow" {
+  natives "" "$classes/libnatives.so" loader 500 "$classes/libnatives_first.so"
+  [ ! -s err ]
+  grep -qE 'Natives.allocate.*-@-libc.so.6 [0-9]+$' log-rt.1.folded
+  natives "" "$classes/libnatives.so" overflow 400
+  [ ! -s err ]
+  grep -A1 'M:Natives.leaf(J)V$' log-rt.1 | grep -qE 'U:(Java_Natives_leaf|thirty)-@-libnatives.so$'
+}
+
 @test "wrong options of call-stack sampling stop the JVM" {
   local words
-  for words in scs,calltree,start scs,jlm scs,noserver scs_rate=0 scs_rate=1001 scs_frames=x scs_walk=native scs=allocations scs=allocations=1 scs=allocations=1:0 scs=monitor_wait=x scs=fuel scs=class_load,scs_walk=safepoint objectinfo calltree,calltrace,liveobjects calltree,objectinfo,metrics=raw_cycles scs,scs_a2n; do
+  for words in scs,calltree,start scs,jlm scs,noserver scs_rate=0 scs_rate=1001 scs_frames=x scs_walk=native scs=allocations scs=allocations=1 scs=allocations=1:0 scs=monitor_wait=x scs=fuel scs=class_load,scs_walk=safepoint objectinfo calltree,calltrace,liveobjects calltree,objectinfo,metrics=raw_cycles scs_a2n scs,scs_a2n,scs_walk=safepoint scs=class_load,scs_a2n; do
     run java -agentpath:"$agent=$words" -version
     [ "$status" -ne 0 ]
     [[ $output == *"JProf: wrong options: the JVM is stopped"* ]]
   done
-  [[ $output == *"SCS samples the methods of Java only"* ]]
+  [[ $output == *"SCS_A2N needs SCS by time"* ]]
 }
 
 # bats test_tags=long
@@ -338,6 +402,13 @@ counts_in_use() {
   java "${exact[@]}" -agentpath:"$agent=scs,start,scs_rate=200,nopidx,json" -cp "$classes" Sampled 25000 2 >out
   shares log-rt.1.json out 200 2
   [ "$(jq '[.threads[].nodes[].base[0]] | add' log-rt.1.json)" -ge 10000 ]
+}
+
+# bats test_tags=long
+@test "SCS_A2N: shares of native functions within two points of 10,000 samples" {
+  java "-agentpath:$agent=scs,scs_a2n,start,scs_rate=200,nopidx,json" -cp "$classes" Natives "$classes/libnatives.so" shares 25500 2 >out
+  shares log-rt.1.json out 200 2
+  (($(jq '[.threads[].nodes[].base[0]] | add' log-rt.1.json) >= 10000))
 }
 
 # bats test_tags=long

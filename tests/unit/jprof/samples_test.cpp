@@ -16,8 +16,9 @@ namespace {
 
 using testing::ElementsAre;
 
-// A sample whose frames are made of its thread and number.
-bool record(SampleBuffers& buffers, uint32_t tid, uint64_t number, int32_t depth) {
+// A sample whose frames and captured words are made of its thread and number.
+bool record(SampleBuffers& buffers, uint32_t tid, uint64_t number, int32_t depth,
+            size_t captured = 0) {
   return buffers.record(
       tid, 1,
       [&](void* frames) {
@@ -25,30 +26,36 @@ bool record(SampleBuffers& buffers, uint32_t tid, uint64_t number, int32_t depth
           static_cast<uint64_t*>(frames)[i] = uint64_t{tid} << 32 | (number + uint64_t(i));
         return depth;
       },
-      [](const void* frames, size_t i) { return static_cast<const uint64_t*>(frames)[i]; });
+      [](const void* frames, size_t i) { return static_cast<const uint64_t*>(frames)[i]; },
+      [&](uint64_t* words) {
+        for (size_t i = 0; i < captured; ++i) words[i] = uint64_t{tid} << 40 | (number + i);
+        return captured;
+      });
 }
 
 TEST(SampleBuffers, ReturnWhatWasRecorded) {
   SampleBuffers buffers;
-  ASSERT_TRUE(buffers.open(8, sizeof(uint64_t)));
+  ASSERT_TRUE(buffers.open(8, sizeof(uint64_t), 4));
   EXPECT_TRUE(record(buffers, 5, 40, 3));
-  EXPECT_TRUE(record(buffers, 5, 0, -2));
+  EXPECT_TRUE(record(buffers, 5, 7, -2, 2));
   std::vector<int32_t> outcomes;
-  std::vector<uint64_t> methods;
+  std::vector<uint64_t> methods, captured;
   buffers.drain([&](const Sample& sample) {
     EXPECT_EQ(sample.tid, 5U);
     EXPECT_EQ(sample.periods, 1U);
     outcomes.push_back(sample.outcome);
     methods.insert(methods.end(), sample.methods.begin(), sample.methods.end());
+    captured.insert(captured.end(), sample.capture.begin(), sample.capture.end());
   });
   EXPECT_THAT(outcomes, ElementsAre(3, -2));
   EXPECT_THAT(methods, ElementsAre(5UL << 32 | 40, 5UL << 32 | 41, 5UL << 32 | 42));
+  EXPECT_THAT(captured, ElementsAre(5UL << 40 | 7, 5UL << 40 | 8));
   buffers.drain([](const Sample&) { FAIL(); });
 }
 
 TEST(SampleBuffers, CountWhatFindsNoSpace) {
   SampleBuffers buffers;
-  ASSERT_TRUE(buffers.open(1024, sizeof(uint64_t)));
+  ASSERT_TRUE(buffers.open(1024, sizeof(uint64_t), 0));
   uint64_t stored = 0;
   // One thread always finds the same buffer.
   for (int i = 0; i < 1000; ++i) stored += record(buffers, 1, 0, 1000) ? 1 : 0;
@@ -61,12 +68,13 @@ TEST(SampleBuffers, ManyThreadsLoseNothingUncountedAndMixNothing) {
   constexpr uint32_t threads = 24;
   constexpr uint64_t each = 20'000;
   SampleBuffers buffers;
-  ASSERT_TRUE(buffers.open(16, sizeof(uint64_t)));
+  ASSERT_TRUE(buffers.open(16, sizeof(uint64_t), 8));
   std::atomic<uint32_t> running = threads;
   std::vector<std::thread> all;
   for (uint32_t tid = 1; tid <= threads; ++tid)
     all.emplace_back([&, tid] {
-      for (uint64_t i = 0; i < each; ++i) record(buffers, tid, i, static_cast<int32_t>(i % 12));
+      for (uint64_t i = 0; i < each; ++i)
+        record(buffers, tid, i, static_cast<int32_t>(i % 12), i % 9);
       --running;
     });
   uint64_t found = 0, wrong = 0;
@@ -75,6 +83,9 @@ TEST(SampleBuffers, ManyThreadsLoseNothingUncountedAndMixNothing) {
       ++found;
       for (size_t i = 0; i < sample.methods.size(); ++i)
         if (sample.methods[i] != sample.methods[0] + i || sample.methods[i] >> 32 != sample.tid)
+          ++wrong;
+      for (size_t i = 0; i < sample.capture.size(); ++i)
+        if (sample.capture[i] != sample.capture[0] + i || sample.capture[i] >> 40 != sample.tid)
           ++wrong;
     });
   };
@@ -117,6 +128,16 @@ TEST(SampleTrees, AreDepthFirstWithCalleesInTheOrderOfTheirFirstSample) {
   EXPECT_THAT(lines(copies[0]),
               ElementsAre(Line{0, 0, 16}, Line{1, 1, 0}, Line{2, 2, 0}, Line{3, 3, 5},
                           Line{3, 5, 8}, Line{2, 4, 2}, Line{1, 6, 32}));
+}
+
+TEST(SampleTrees, NativeFunctionsHaveATypeOfTheirOwn) {
+  SampleTrees trees;
+  trees.add(9, std::vector<uint32_t>{2 | native_bit, 2}, {1});
+  const auto copies = trees.copy({});
+  ASSERT_EQ(copies.size(), 1U);
+  EXPECT_THAT(lines(copies[0]), ElementsAre(Line{0, 0, 0}, Line{1, 2, 0}, Line{2, 2, 1}));
+  EXPECT_FALSE(callflow::is_c(copies[0].nodes[1].type));
+  EXPECT_TRUE(callflow::is_c(copies[0].nodes[2].type));
 }
 
 TEST(SampleTrees, AThreadIdThatIsUsedAgainIsAnotherThread) {
