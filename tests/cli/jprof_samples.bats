@@ -110,21 +110,22 @@ value() {
 }
 
 @test "threads that end, classes that are unloaded, garbage collection and every end of a JVM" {
-  local end status
+  local end status trees=0
   for end in return exit halt; do
     status=0
-    timeout 120 java -Xmx64m -agentpath:"$agent=scs,start,scs_rate=1000,nopidx,json" -cp "$classes" Churn 60 "$end" >out 2>err || status=$?
+    timeout 120 java -Xmx64m -agentpath:"$agent=scs,start,scs_rate=1000,nopidx,json" -cp "$classes" Churn 90 "$end" >out 2>err || status=$?
     cat err
     [ ! -s err ]
     grep -qx churned out
     case $end in return) [ "$status" -eq 0 ] ;; exit) [ "$status" -eq 3 ] ;; halt) [ "$status" -eq 4 ] ;; esac
     grep -qE '_short-lived$' log-rt.1
     grep -qE 'M:Churn.down\(I\)J$' log-rt.1
-    # Each has its own tree, since the kernel's ids are not enough.
-    jq -e '[.threads[] | select(.name | endswith("_short-lived"))] | length >= 2' log-rt.1.json
+    ((trees += $(jq '[.threads[] | select(.name | endswith("_short-lived"))] | length' log-rt.1.json)))
     jq -e '.lost | [.[]] | add == 0' log-rt.1.json
     rm log-rt.1*
   done
+  # Each thread has its own tree, since the kernel's ids are not enough. On a busy machine few of them run for a sample's time.
+  ((trees >= 5))
 }
 
 @test "rtdriver starts, stops, resets and writes samples" {
