@@ -192,6 +192,7 @@ has() {
   program='' has 'Large.fits(I)I' 1 'Old46.subroutine(I)I' 4 'Old47.subroutine(I)I' 4 'Old48.subroutine(I)I' 4 \
     'Old49.subroutine(I)I' 4 'Old50.subroutine(I)I' 4
   grep -qF 'Large.full(I)I: too large for probes' log-unrecorded.1
+  [ "$(grep -cE '^Large[.].*[.]{3}: native, and the name that it would get is too long$' log-unrecorded.1)" -eq 3 ]
   grep -qF 'Constants: it has too many constants for probes' log-unrecorded.1
   grep -qE '^Programs[$]Hidden.*: hidden' log-unrecorded.1
   # Each thread is one tree with one call.

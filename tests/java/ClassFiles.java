@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes class files that a Java compiler does not make, for Programs.java and LockFiles.java. Argument: the directory.
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.objectweb.asm.ClassWriter;
@@ -52,9 +53,13 @@ final class ClassFiles {
         return writer.toByteArray();
     }
 
-    /** Two methods that add 1 to their argument again and again: fits() can get probes, full() has no byte left. */
+    /** Two methods that add 1 to their argument again and again: fits() can get probes, full() has no byte left. And native ones. */
     static byte[] large() {
         ClassWriter writer = begin(Opcodes.V11, "Large");
+        for (String letter : new String[] {"n", "\u00e4", "\u4e00"}) { // of 1, 2 and 3 bytes
+            String name = letter.repeat((LARGEST - 5) / letter.getBytes(StandardCharsets.UTF_8).length);
+            writer.visitMethod(PUBLIC_STATIC | Opcodes.ACC_NATIVE, name, "()V", null, null).visitEnd();
+        }
         for (String name : new String[] {"fits", "full"}) {
             int bytes = name.equals("full") ? LARGEST : LARGEST - 100;
             MethodVisitor method = beginMethod(writer, name);

@@ -22,6 +22,8 @@ final class NativeMethods extends ClassVisitor {
     // The JVM looks for the code of a renamed method with the native methods of these classes.
     private static final String LOADER = "jdk/internal/loader/";
 
+    private static final int LONGEST_NAME = 65535; // in bytes, of a class file
+
     private final boolean mayAddMethods;
     private final boolean findsNatives;
     private final Map<String, String> reasons = new HashMap<>();
@@ -44,7 +46,20 @@ final class NativeMethods extends ClassVisitor {
         if (methods.contains(PREFIX + method)) {
             return "native, and the class has a method with the name that it would get";
         }
+        if (bytesOf(method.substring(0, method.indexOf('('))) > LONGEST_NAME - PREFIX.length()) {
+            return "native, and the name that it would get is too long";
+        }
         return mayAddMethods ? reasons.get(method) : "native, and its class was loaded before the probes were ready";
+    }
+
+    /** In a class file. */
+    private static int bytesOf(String name) {
+        int bytes = 0;
+        for (int i = 0; i < name.length(); i++) {
+            char c = name.charAt(i);
+            bytes += c > 0 && c < 0x80 ? 1 : c < 0x800 ? 2 : 3;
+        }
+        return bytes;
     }
 
     @Override
