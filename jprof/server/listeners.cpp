@@ -104,6 +104,10 @@ Status Listeners::open_port(unsigned first) {
       error = errno;
       continue;
     }
+    if (is_key_of_other(directory_ + "/" + jvm_commands::key_name(port))) {
+      error = EADDRINUSE;
+      continue;
+    }
     port_ = port;
     if (const auto written = write_key(); !written) {
       port_ = 0;
@@ -116,13 +120,29 @@ Status Listeners::open_port(unsigned first) {
   return failure("no port from PORT=" + std::to_string(first) + " on can be used");
 }
 
+// The second line names the socket of the server that wrote the key.
+bool Listeners::is_key_of_other(const std::string& path) const {
+  constexpr size_t max_key = 4096;
+  const auto file = open_regular(path, Links::refused);
+  const auto text = file ? read_whole(file->fd.get(), max_key) : Result<std::string>(std::string());
+  if (!text) return false;
+  const size_t begin = text->find('\n') + 1;
+  const std::string name = begin == 0 ? "" : text->substr(begin, text->find('\n', begin) - begin);
+  if (!jvm_commands::socket_pid(name)) return false;
+  const std::string socket = directory_ + "/" + name;
+  struct stat facts {};
+  return socket != path_ && ::lstat(socket.c_str(), &facts) == 0 && S_ISSOCK(facts.st_mode) &&
+         !jvm_commands::is_abandoned(socket);
+}
+
 Status Listeners::write_key() {
   auto key = new_key();
   if (!key) return key.error();
   const std::string path = directory_ + "/" + jvm_commands::key_name(port_);
   auto file = NewFile::create(path, ".jprof-", 0600);
   if (!file) return Error{-1, "cannot write the key '" + path + "': " + file.error().message};
-  int error = write_all(file->fd(), text_bytes(*key + "\n"));
+  const std::string socket = path_.substr(directory_.size() + 1);
+  int error = write_all(file->fd(), text_bytes(*key + "\n" + socket + "\n"));
   if (error == 0) error = file->publish(false);
   if (error != 0)
     return Error{error,

@@ -39,6 +39,8 @@ class Listeners {
   }
 
  private:
+  // A server in another network namespace can have the same port, and its key the same place.
+  bool is_key_of_other(const std::string& path) const;
   Status write_key();
 
   UniqueFd socket_, port_socket_;

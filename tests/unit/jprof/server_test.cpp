@@ -246,8 +246,9 @@ TEST_F(ServerTest, APortNeedsTheKeyAndTakesNoPaths) {
   struct stat facts {};
   ASSERT_EQ(::stat(key_path.c_str(), &facts), 0);
   EXPECT_EQ(facts.st_mode & 07777, 0600U);
-  const std::string key = test::slurp(key_path);
-  EXPECT_EQ(key.size(), 65U);
+  const std::string written = test::slurp(key_path);
+  const std::string key = written.substr(0, 65);
+  EXPECT_EQ(written.substr(64), "\n" + jvm_commands::socket_name(pid) + "\n");
   for (const std::string wrong : {"query_pid\n", "KEY wrong\n", "\x0e\x0f\x0e\x0f\n"}) {
     const Client client = connect_to_port(port);
     EXPECT_TRUE(client.send(wrong));
@@ -277,6 +278,44 @@ TEST_F(ServerTest, ASecondServerTakesTheNextPort) {
   EXPECT_THAT(other.description(), HasSubstr(" and port "));
   EXPECT_NE(other.description().substr(other.description().rfind(' ')),
             server_.description().substr(server_.description().rfind(' ')));
+}
+
+TEST_F(ServerTest, TheKeyOfALivingServerIsNotReplaced) {
+  start();
+  // As one in another network namespace writes it, where the port is another one.
+  const auto key_of = [&](uint32_t owner) {
+    return std::string(64, '0') + "\n" + jvm_commands::socket_name(owner) + "\n";
+  };
+  const auto key_path = [&](unsigned port) {
+    return directory() + "/" + jvm_commands::key_name(port);
+  };
+  const auto port_of = [](const Server& server) {
+    const auto description = server.description();
+    return static_cast<unsigned>(std::stoul(description.substr(description.rfind(' ') + 1)));
+  };
+  auto settings = settings_;
+  settings.pid = pid + 1;
+  settings.port = 18888;
+  unsigned free_port = 0;
+  {
+    Server other;
+    ASSERT_TRUE(other.open(settings));
+    free_port = settings.port = port_of(other);
+    other.stop();
+  }
+  std::ofstream(key_path(free_port)) << key_of(pid);
+  Server other;
+  ASSERT_TRUE(other.open(settings));
+  EXPECT_GT(port_of(other), free_port);
+  EXPECT_EQ(test::slurp(key_path(free_port)), key_of(pid));
+  other.stop();
+  other.close();
+  // That of a server which has ended is.
+  std::ofstream(key_path(free_port)) << key_of(pid + 2);
+  Server third;
+  ASSERT_TRUE(third.open(settings));
+  EXPECT_EQ(port_of(third), free_port);
+  EXPECT_NE(test::slurp(key_path(free_port)), key_of(pid + 2));
 }
 
 TEST_F(ServerTest, StartWithADelayHoldsUpNoClient) {
