@@ -3,19 +3,22 @@
 # The part of the completions for bash that is the same for all programs; scripts/completions writes the table before it.
 # shellcheck disable=SC2086,SC2154,SC2206,SC2207 # _pitrace_table, _pitrace_native; words of the table are split on purpose
 
+# _pitrace_paths -f|-d: adds the files or directories whose names begin with $cur, which is quoted as it was typed. A name can
+# contain blanks and patterns.
+_pitrace_paths() {
+  local typed=${cur#[\"\']} paths
+  compopt -o filenames 2>/dev/null
+  mapfile -t paths < <(compgen "$1" -- "${typed//\\/}")
+  COMPREPLY+=("${paths[@]}")
+}
+
 # _pitrace_words SPEC...: adds what completes $cur to COMPREPLY.
 _pitrace_words() {
   local spec words=''
   for spec; do
     case $spec in
-      @files)
-        compopt -o filenames 2>/dev/null
-        COMPREPLY+=($(IFS=$'\n'; compgen -f -- "$cur"))
-        ;;
-      @directories)
-        compopt -o filenames 2>/dev/null
-        COMPREPLY+=($(IFS=$'\n'; compgen -d -- "$cur"))
-        ;;
+      @files) _pitrace_paths -f ;;
+      @directories) _pitrace_paths -d ;;
       @pids) words+=" $(cd /proc && echo [0-9]*)" ;;
       @names) words+=" $(cat /proc/[0-9]*/comm 2>/dev/null | grep -v '[^A-Za-z0-9._+-]' | sort -u)" ;;
       @events) words+=" $(swtrace event list 2>/dev/null | awk '/^  [A-Za-z]/ { print $1 }')" ;;

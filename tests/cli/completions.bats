@@ -146,6 +146,35 @@ post --diff file.nrm2 fi|file.nrm2
 END
 }
 
+# bash_completes WORDS CANDIDATE...: bash completes the last one of these words (lines of WORDS) with these candidates.
+bash_completes() {
+    # shellcheck disable=SC2016 # the inner shell expands it
+    bash --norc --noprofile -c '
+        source "$COMPLETIONS/bash/pitrace" || exit
+        mapfile -t COMP_WORDS <<<"$1"
+        COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+        _pitrace
+        printf "%s\n" "${COMPREPLY[@]}"' bash "$1" | sort >found
+    printf '%s\n' "${@:2}" | sort | diff - found
+}
+
+@test "bash completes names with blanks, quotes, patterns and expansions, and executes nothing" {
+    # shellcheck disable=SC2016 # a name
+    local substitution='x$(touch executed)'
+    mkdir -p "$BATS_TEST_TMPDIR/names/two words"
+    cd "$BATS_TEST_TMPDIR/names"
+    : >'two files.nrm2' && : >'a*' && : >ab && : >"$substitution"
+    bash_completes $'post\n-r\ntwo' 'two files.nrm2' 'two words'
+    bash_completes $'run.tprof\n-o\ntwo' 'two words'
+    bash_completes $'post\n-r\na' 'a*' ab
+    bash_completes $'post\n-r\nx' "$substitution"
+    # Words that are quoted: readline gives them as they were typed.
+    bash_completes $'post\n-r\ntwo\\ f' 'two files.nrm2'
+    bash_completes $'post\n-r\n"two f' 'two files.nrm2'
+    bash_completes $'post\n-r\n\'two f' 'two files.nrm2'
+    [ ! -e executed ]
+}
+
 @test "an installation has the completions where the shells look for them" {
     [ -d "${STAGE:-}/bin" ] || skip "needs the installed programs"
     for program in "$BUILD_DIR"/bin/*; do
