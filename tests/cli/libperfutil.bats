@@ -187,3 +187,16 @@ END
     found -Dversion=0.1 -Dparts=none | grep -ixE 'found (0|false), .*'
     found -Dversion=1.0 -Dparts=a2n | grep -ixE 'found (0|false), .*'
 }
+
+@test "find_package(pitrace) names a component that is missing, and without liba2n the other examples can be built" {
+    install_libraries
+    rm installed/*/cmake/pitrace/pitrace-a2n*.cmake || rm installed/*/*/cmake/pitrace/pitrace-a2n*.cmake
+    cmake -S "$SOURCE_DIR/examples" -B build -DCMAKE_PREFIX_PATH="$PWD/installed" >log 2>&1 || { cat log && false; }
+    grep -q 'symbols.c is not built: .*liba2n-dev' log
+    grep -q example_hello_c build/Makefile build/build.ninja 2>/dev/null
+    mkdir use
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(use LANGUAGES NONE)' \
+        'find_package(pitrace REQUIRED COMPONENTS a2n)' >use/CMakeLists.txt
+    run ! cmake -S use -B use/build -DCMAKE_PREFIX_PATH="$PWD/installed"
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"component a2n is not installed for development (Debian: liba2n-dev)"* ]]
+}
