@@ -123,3 +123,15 @@ dkms_postinst() {
     [ "$status" = 0 ]
     [ -z "$output" ]
 }
+
+@test "examples of manuals, help texts and the quick reference name libjprof.so where its package has it" {
+    local pattern
+    pattern=$(grep 'libjprof\.so$' debian/pitrace-jprof.install)
+    pattern=/${pattern/\*/x86_64-linux-gnu}
+    {
+        grep -rhoE '/usr/[^ ]*libjprof\.so' docs README.md
+        "$BUILD_DIR/bin/pitrace-attach" --help | grep -oE '/usr/[^ ]*libjprof\.so'
+    } >"$BATS_TEST_TMPDIR/paths"
+    [ "$(wc -l <"$BATS_TEST_TMPDIR/paths")" -gt 10 ]
+    [ "$(sort -u "$BATS_TEST_TMPDIR/paths")" = "$pattern" ]
+}

@@ -18,8 +18,8 @@ cli::OptionTable options() {
        "is the absolute path of the agent as process PID sees it. The agent gets OPTIONS. Root can "
        "attach to processes of all users. In the process's file system pitrace-attach has only the "
        "rights of the process's user.",
-       {"pitrace-attach 4711 /usr/lib/x86_64-linux-gnu/libjprof.so tprof,logpath=/tmp/run",
-        "pitrace-attach 4711 /usr/lib/x86_64-linux-gnu/libjprof.so detach",
+       {"pitrace-attach 4711 /usr/lib/x86_64-linux-gnu/jni/libjprof.so tprof",
+        "pitrace-attach 4711 /usr/lib/x86_64-linux-gnu/jni/libjprof.so detach",
         "pitrace-attach --check 4711"},
        "Exit status: 0 done, 1 failed, 2 the process is not a HotSpot JVM, 255 wrong usage."});
   table.group("Options")  //
