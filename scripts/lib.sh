@@ -49,6 +49,20 @@ die() {
   exit "${2:-125}"
 }
 
+# trusted_directory DIR: no user but this one and root can replace what is in DIR, or DIR itself.
+trusted_directory() {
+  local path owner mode
+  path=$(realpath -e -- "$1") || return
+  while read -r owner mode < <(stat -c '%u %f' -- "$path"); do
+    ((owner == 0 || owner == EUID)) || return
+    # Others may write: only in a directory with the sticky bit they cannot rename what is not theirs.
+    (((0x$mode & 0022) == 0 || (0x$mode & 01000) != 0)) || return
+    [[ $path != / ]] || return 0
+    path=$(dirname -- "$path")
+  done
+  return 1
+}
+
 # message_of FILE: prints the error message that a program wrote to FILE, for use in a message of the script.
 message_of() {
   local text

@@ -66,20 +66,6 @@ check_command() {
   [[ -x $found ]] || die "$1: $found may not be executed; chmod +x makes it a command" 126
 }
 
-# trusted_directory DIR: no user but this one and root can replace what is in DIR, or DIR itself.
-trusted_directory() {
-  local path owner mode
-  path=$(realpath -e -- "$1") || return
-  while read -r owner mode < <(stat -c '%u %f' -- "$path"); do
-    ((owner == 0 || owner == EUID)) || return
-    # Others may write: only in a directory with the sticky bit they cannot rename what is not theirs.
-    (((0x$mode & 0022) == 0 || (0x$mode & 01000) != 0)) || return
-    [[ $path != / ]] || return 0
-    path=$(dirname -- "$path")
-  done
-  return 1
-}
-
 # begin_guard: starts the guard and sets scratch to a new directory. The guard is a process that ends the recorder, unloads
 # the module and removes the directory when this script ends, even by SIGKILL: it then reads the end of a pipe, since only
 # this script has the pipe's write end.

@@ -135,3 +135,20 @@ dkms_postinst() {
     [ "$(wc -l <"$BATS_TEST_TMPDIR/paths")" -gt 10 ]
     [ "$(sort -u "$BATS_TEST_TMPDIR/paths")" = "$pattern" ]
 }
+
+@test "scripts/package writes nothing into a directory in which other users can replace files" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root for a directory of another user"
+    local folder=$BATS_TEST_TMPDIR/folder
+    echo kept >"$BATS_TEST_TMPDIR/mine"
+    mkdir "$folder"
+    ln -s "$BATS_TEST_TMPDIR/mine" "$folder/.lock"
+    chown nobody "$folder"
+    run -125 scripts/package --no-install -o "$folder"
+    [[ $output == *"other users can change what is in $folder; name another directory with -o"* ]]
+    chown root "$folder"
+    chmod 777 "$folder"
+    run -125 scripts/package --no-install -o "$folder"
+    [[ $output == *"other users can change"* ]]
+    [ "$(cat "$BATS_TEST_TMPDIR/mine")" = kept ]
+    [ "$(ls -A "$folder")" = .lock ]
+}
