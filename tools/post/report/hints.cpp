@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <pitrace/abi.h>
 
 #include <algorithm>
 #include <cctype>
@@ -92,13 +93,14 @@ bool is_in_debug_archive(const std::string& package) {
 struct Program {
   uint64_t ticks = 0;
   uint64_t generated = 0;                 // without a name, outside of files
+  uint64_t kernel = 0;                    // without a name, in the kernel, but not in its modules
   std::map<std::string, uint64_t> files;  // ticks without a name, by path
   // The same in files that a note reports as not used.
   std::map<std::string, uint64_t> refused;
   std::set<std::string> modules;  // all
 
   uint64_t refused_ticks() const { return sum(refused); }
-  uint64_t unnamed() const { return generated + sum(files) + sum(refused); }
+  uint64_t unnamed() const { return generated + kernel + sum(files) + sum(refused); }
 
  private:
   static uint64_t sum(const std::map<std::string, uint64_t>& ticks_by_path) {
@@ -144,6 +146,8 @@ std::map<std::string, Program> count(const SampleTree& tree, const StringTable& 
       program.refused[module] += leaf.ticks;
     else if (leaf.found != Found::no_module && is_file(module))
       program.files[module] += leaf.ticks;
+    else if (module == PITRACE_KERNEL_NAME)
+      program.kernel += leaf.ticks;
     else if (may_be_generated(leaf, module))
       program.generated += leaf.ticks;
   }
@@ -211,6 +215,14 @@ Advice advice_on_files(const std::vector<std::string>& files, const Packages& pa
           fmt::format("{} lacks symbols", last_component(files.front()))};
 }
 
+Advice advice_on_kernel() {
+  return {
+      "the trace lacks symbols of the kernel: 'swtrace check' tells why they cannot be recorded, "
+      "and "
+      "post -kmap takes them from the System.map of that kernel",
+      "no symbols of the kernel: see 'swtrace check'"};
+}
+
 Advice advice_on_refused(const std::string& file) {
   return {
       fmt::format("the line \"Symbols\" about {} has the reason; if the file was visible only to "
@@ -275,6 +287,11 @@ std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
       Advice on_refused = advice_on_refused(hottest_files(program.refused).front());
       advice.push_back(std::move(on_refused.text));
       if (hint.brief.empty()) hint.brief = std::move(on_refused.brief);
+    }
+    if (program.kernel * 100 > program.ticks * percent_without_hint) {
+      Advice on_kernel = advice_on_kernel();
+      advice.push_back(std::move(on_kernel.text));
+      if (hint.brief.empty()) hint.brief = std::move(on_kernel.brief);
     }
     if (advice.empty()) continue;
     advice.front().front() = static_cast<char>(std::toupper(advice.front().front()));

@@ -60,8 +60,14 @@ TEST_F(Hints, AreNotForAFewTicks) {
   EXPECT_THAT(hints(), IsEmpty());
 }
 
-TEST_F(Hints, AreNotForTheKernel) {
+TEST_F(Hints, OfAKernelWithoutSymbolsSayWhereTheReasonIs) {
   add("a_0012", "vmlinux", Found::no_symbol, 50);
+  EXPECT_THAT(only_text(), HasSubstr("100 % of the ticks of a have no name. The trace lacks "
+                                     "symbols of the kernel: 'swtrace check'"));
+}
+
+TEST_F(Hints, AreNotForModulesOfTheKernel) {
+  add("a_0012", "ext4", Found::no_symbol, 50);
   EXPECT_THAT(hints(), IsEmpty());
 }
 
