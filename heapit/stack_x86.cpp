@@ -17,7 +17,9 @@ struct Rules {
   Code& code;
   unwind::OwnedRule space{};
 
-  unwind::Table::Found rule(uint64_t address) { return code.rule(address, space); }
+  unwind::Table::Found rule(const unwind::FramePlace& place) {
+    return code.rule(place.address, space);
+  }
   bool is_executable(uint64_t address) { return code.is_executable(address); }
 };
 

@@ -67,11 +67,24 @@ choose_java_targets() {
   rm -f "$1/build/build.ninja"
 }
 
-# Adds the agent to the command if it is a program of a JDK, or to all JVMs that it starts.
+# add_java_option WAY OPTION: adds it to the command, or to the environment.
+add_java_option() {
+  if [[ $1 == line ]]; then
+    command=("${command[0]}" "$2" "${command[@]:1}")
+    say "Java: added $2 to the command"
+  else
+    export JAVA_TOOL_OPTIONS="${JAVA_TOOL_OPTIONS:+$JAVA_TOOL_OPTIONS }$2"
+    say "Java: added $2 to JAVA_TOOL_OPTIONS"
+  fi
+}
+
+# Adds the agent to the command if it is a program of a JDK, or to all JVMs that it starts. With call stacks, compiled methods
+# also keep frame pointers.
 prepare_java() {
   local way word
   way=$(agent_method)
   [[ $way != none ]] || return 0
+  if ((${stacks:-0})); then add_java_option "$way" -XX:+PreserveFramePointer; fi
   for word in "${command[@]}" "${JAVA_TOOL_OPTIONS:-}"; do
     if [[ $word == *-agent*jprof* ]]; then
       say "JProf is in the command already; its logs must be in $out, else pass their prefix with --post='-jdir PREFIX'"
@@ -79,15 +92,7 @@ prepare_java() {
     fi
   done
   find_agent || return 0
-  local option
-  option=-agentpath:$(plain_path "$agent" libjprof.so)=$(agent_options "$out")
-  if [[ $way == line ]]; then
-    command=("${command[0]}" "$option" "${command[@]:1}")
-    say "Java: added $option to the command"
-  else
-    export JAVA_TOOL_OPTIONS="${JAVA_TOOL_OPTIONS:+$JAVA_TOOL_OPTIONS }$option"
-    say "Java: added $option to JAVA_TOOL_OPTIONS"
-  fi
+  add_java_option "$way" "-agentpath:$(plain_path "$agent" libjprof.so)=$(agent_options "$out")"
 }
 
 # Loads JProf into the traced process if it is a Java virtual machine. pitrace-attach runs until detach_java; it opens

@@ -165,8 +165,8 @@ struct NativeStacks::Rules {
   NativeStacks& stacks;
   bool found_java = false;
 
-  unwind::Table::Found rule(uint64_t address) {
-    if (!stacks.java_code_.contains(address)) return stacks.rule_at(address);
+  unwind::Table::Found rule(const unwind::FramePlace& place) {
+    if (!stacks.java_code_.contains(place.address)) return stacks.rule_at(place.address);
     found_java = true;
     return {&end_rule, {}};
   }

@@ -12,9 +12,11 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "cfi_program.h"
 #include "cfi_section.h"
+#include "runtime_file.h"
 #include "table/registers_x86.h"
 
 namespace unwind {
@@ -104,17 +106,29 @@ std::optional<CfiSection> find_section(Elf* elf, std::string_view wanted, size_t
   return std::nullopt;
 }
 
+// Of a call in code that has set its frame pointer.
+Rule runtime_rule() {
+  Rule rule;
+  rule.saves.fill({SaveKind::lost, 0, 0, 0, 0});
+  rule.cfa = {CfaKind::offset, frame_pointer, rule_runtime, 0, 16, 0, 0};
+  rule.saves[frame_pointer] = {SaveKind::at_cfa, 0, 0, 0, -16};
+  rule.saves[stack_pointer] = {};
+  rule.saves[return_address] = {SaveKind::at_cfa, 0, 0, 0, -8};
+  return rule;
+}
+
 class SectionCompiler {
  public:
   SectionCompiler(const CfiSection& section, std::span<const Segment> segments)
       : section_(section), segments_(segments) {}
 
-  std::vector<std::byte> compile() {
+  std::vector<std::byte> compile(RuntimeFile runtime) {
     CfiEntry entry;
     for (uint64_t at = 0; section_.read(at, entry); at = entry.next) {
       if (entry.kind == CfiEntry::Kind::invalid) rows_.count_invalid();
       if (entry.kind == CfiEntry::Kind::function) add_function(entry);
     }
+    add_runtime(std::move(runtime));
     return rows_.take();
   }
 
@@ -142,6 +156,19 @@ class SectionCompiler {
     CfiProgram(*common).run(function->instructions, place, rows_);
   }
 
+  // Symbols are counted as code is: from where a mapping of code would have the file's first byte.
+  void add_runtime(RuntimeFile runtime) {
+    if (runtime.runtime == Runtime::none) return;
+    for (uint64_t& symbol : runtime.symbols)
+      symbol += segments_.front().offset - segments_.front().address;
+    rows_.set_runtime(runtime.runtime, std::move(runtime.symbols));
+    if (runtime.runtime != Runtime::v8) return;
+    for (const Segment& segment : segments_)
+      if (segment.offset + segment.bytes > segment.offset)
+        rows_.fill_gaps(segment.offset, segment.offset + segment.bytes, v8_builtins_min,
+                        runtime_rule());
+  }
+
   const CfiSection& section_;
   const std::span<const Segment> segments_;
   std::unordered_map<uint64_t, CfiCommon> commons_;
@@ -166,7 +193,7 @@ pi::Result<std::vector<std::byte>> compile_table(std::span<const std::byte> file
   auto section = find_section(elf.get(), ".eh_frame", file.size(), unpacked);
   if (!section) section = find_section(elf.get(), ".debug_frame", file.size(), unpacked);
   if (!section || segments.empty()) return pi::Error{1, "no unwind information"};
-  return SectionCompiler(*section, segments).compile();
+  return SectionCompiler(*section, segments).compile(find_runtime(elf.get()));
 }
 
 }  // namespace unwind

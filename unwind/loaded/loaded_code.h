@@ -4,22 +4,11 @@
 #ifndef UNWIND_LOADED_CODE_H
 #define UNWIND_LOADED_CODE_H
 
-#include <array>
 #include <cstdint>
-#include <span>
 
-#include "table/rule.h"
 #include "table/table.h"
 
 namespace unwind {
-
-// A rule with its own memory.
-struct OwnedRule {
-  Cfa cfa;
-  std::array<Save, register_count> saves{};  // the first cfa.saves ones
-
-  Table::Found found() const { return {&cfa, {saves.data(), cfa.saves}}; }
-};
 
 // Is there a file at this address?
 bool is_loaded(uint64_t address);

@@ -37,6 +37,9 @@ inline constexpr Cfa no_rule{};
 // The frame was made by the kernel for a signal handler: the caller's address is that of the
 // instruction that was interrupted, not behind a call.
 inline constexpr uint8_t rule_signal = 1;
+// The code was made at run time, or is that of an interpreter, whose calls all set a frame pointer:
+// the rule is that of its calls. It may be wrong at other instructions.
+inline constexpr uint8_t rule_runtime = 2;
 
 // Where the caller's value of a register is.
 enum class SaveKind : uint8_t {

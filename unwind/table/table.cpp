@@ -44,7 +44,9 @@ std::optional<Table> Table::check(std::span<const std::byte> bytes) {
   const auto rows = take<Row>(bytes, table.header_.rows);
   const auto rules = take<Cfa>(bytes, table.header_.rules);
   const auto saves = take<Save>(bytes, table.header_.saves);
-  if (table.header_.magic != table_magic || !rows || !rules || !saves || !bytes.empty())
+  const auto symbols = take<uint64_t>(bytes, table.header_.symbols);
+  if (table.header_.magic != table_magic || table.header_.runtime > last_runtime || !rows ||
+      !rules || !saves || !symbols || !bytes.empty())
     return std::nullopt;
   if (!good_rows(*rows, rules->size()) ||
       !std::ranges::all_of(*rules, [&](const Cfa& cfa) { return is_good(cfa, saves->size()); }) ||
@@ -53,6 +55,7 @@ std::optional<Table> Table::check(std::span<const std::byte> bytes) {
   table.rows_ = *rows;
   table.rules_ = *rules;
   table.saves_ = *saves;
+  table.symbols_ = *symbols;
   table.make_index();
   return table;
 }

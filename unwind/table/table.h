@@ -3,6 +3,7 @@
 #ifndef UNWIND_TABLE_H
 #define UNWIND_TABLE_H
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -10,10 +11,12 @@
 #include <vector>
 
 #include "rule.h"
+#include "runtime.h"
 
 namespace unwind {
 
-// The bytes of a table: this, then the rows, the rules (Cfa) and the register rules (Save).
+// The bytes of a table: this, then the rows, the rules (Cfa), the register rules (Save) and the
+// symbols of its runtime.
 struct TableHeader {
   uint64_t magic;
   uint64_t base;  // offset in the file from which rows count
@@ -23,7 +26,8 @@ struct TableHeader {
   // Parts of the file's information that are missing in the table.
   uint32_t invalid;      // entries that could not be read
   uint32_t unsupported;  // rows whose rule is not supported
-  uint32_t reserved;
+  Runtime runtime;       // that the file contains
+  uint16_t symbols;
 };
 static_assert(sizeof(TableHeader) == 40);
 inline constexpr uint64_t table_magic = 0x31656c6261546e55;  // "UnTable1"
@@ -49,6 +53,11 @@ class Table {
   // address: an offset in the file.
   Found find(uint64_t address) const;
 
+  Runtime runtime() const { return header_.runtime; }
+  // Offsets in the file, as those of code: with them, the addresses of the symbols of the runtime,
+  // in the order of runtime.h. Zero: it has no such symbol.
+  std::span<const uint64_t> symbols() const { return symbols_; }
+
   size_t rows() const { return rows_.size(); }
   const TableHeader& header() const { return header_; }
   uint64_t row_address(size_t row) const { return header_.base + rows_[row].address; }
@@ -64,6 +73,15 @@ class Table {
   std::span<const Row> rows_;
   std::span<const Cfa> rules_;
   std::span<const Save> saves_;
+  std::span<const uint64_t> symbols_;
+};
+
+// A rule with its own memory.
+struct OwnedRule {
+  Cfa cfa;
+  std::array<Save, register_count> saves{};  // the first cfa.saves ones
+
+  Table::Found found() const { return {&cfa, {saves.data(), cfa.saves}}; }
 };
 
 }  // namespace unwind

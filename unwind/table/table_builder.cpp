@@ -94,6 +94,29 @@ std::vector<Row> TableBuilder::sorted_rows(uint64_t base) {
   return sorted;
 }
 
+void TableBuilder::set_runtime(Runtime runtime, std::vector<uint64_t> symbols) {
+  runtime_ = runtime;
+  symbols_ = std::move(symbols);
+}
+
+void TableBuilder::fill_gaps(uint64_t begin, uint64_t end, uint64_t bytes, const Rule& rule) {
+  std::ranges::stable_sort(functions_, {}, &Function::begin);
+  std::vector<std::pair<uint64_t, uint64_t>> gaps;
+  uint64_t covered = begin;
+  const auto add = [&](uint64_t next) {
+    if (next > covered && next - covered >= bytes) gaps.emplace_back(covered, next);
+  };
+  for (const Function& function : functions_) {
+    add(std::min(function.begin, end));
+    covered = std::max(covered, function.end);
+  }
+  add(end);
+  for (const auto& [first, last] : gaps) {
+    begin_function(first, last);
+    add_row(first, rule);
+  }
+}
+
 std::vector<std::byte> TableBuilder::take() {
   std::ranges::stable_sort(functions_, {}, &Function::begin);
   const uint64_t base = functions_.empty() ? 0 : functions_.front().begin;
@@ -105,14 +128,16 @@ std::vector<std::byte> TableBuilder::take() {
                            static_cast<uint32_t>(saves_.size()),
                            invalid_,
                            unsupported_,
-                           0};
+                           runtime_,
+                           static_cast<uint16_t>(symbols_.size())};
   std::vector<std::byte> bytes;
   bytes.reserve(sizeof header + sorted.size() * sizeof(Row) + cfas_.size() * sizeof(Cfa) +
-                saves_.size() * sizeof(Save));
+                saves_.size() * sizeof(Save) + symbols_.size() * sizeof(uint64_t));
   append(bytes, &header, 1);
   append(bytes, sorted.data(), sorted.size());
   append(bytes, cfas_.data(), cfas_.size());
   append(bytes, saves_.data(), saves_.size());
+  append(bytes, symbols_.data(), symbols_.size());
   *this = TableBuilder();
   return bytes;
 }

@@ -24,6 +24,11 @@ class TableBuilder {
 
   void count_invalid() { ++invalid_; }
 
+  // The file contains this runtime. Rule: of the code between two functions in [begin, end), where
+  // that has so many bytes.
+  void set_runtime(Runtime runtime, std::vector<uint64_t> symbols);
+  void fill_gaps(uint64_t begin, uint64_t end, uint64_t bytes, const Rule& rule);
+
   // The bytes of the table. The builder is empty then.
   std::vector<std::byte> take();
 
@@ -53,6 +58,8 @@ class TableBuilder {
   std::vector<Save> saves_;
   uint32_t invalid_ = 0;
   uint32_t unsupported_ = 0;
+  Runtime runtime_ = Runtime::none;
+  std::vector<uint64_t> symbols_;
 };
 
 }  // namespace unwind

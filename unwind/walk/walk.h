@@ -35,7 +35,15 @@ struct CapturedStack {
   uint32_t unknown = 0;  // registers whose values are not known, by bits
 };
 
-// Code has rule(address), a Table::Found, and is_executable(address).
+// An instruction of a frame. exact: the thread is there, or will go on there after a signal;
+// otherwise the address is that of the last byte of a call.
+struct FramePlace {
+  uint64_t address;
+  bool exact;
+  const Registers& registers;
+};
+
+// Code has rule(FramePlace), a Table::Found, and is_executable(address).
 template <class Code>
 class Walk {
  public:
@@ -51,7 +59,7 @@ class Walk {
     bool guessed = false;
     while (walked.end == End::unknown) {
       const uint64_t address = registers_[return_address] - (exact_ ? 0 : 1);
-      const Table::Found rule = code_.rule(address);
+      const Table::Found rule = code_.rule({address, exact_, registers_});
       if (rule.cfa->kind == CfaKind::end) {
         walked.end = guessed ? End::unknown : End::whole;
         return walked;
@@ -132,7 +140,10 @@ class Walk {
     if (!cfa) return Step::not_captured;
     const bool signal = (rule.cfa->flags & rule_signal) != 0;
     // A caller's frame is above; only a signal handler may run on another stack.
-    if (!signal && *cfa <= registers_[stack_pointer]) return Step::impossible;
+    // Run-time code may have taken its return address from the stack already.
+    const bool runtime = (rule.cfa->flags & rule_runtime) != 0;
+    const uint64_t lowest = registers_[stack_pointer] + (runtime && exact_ ? 0 : 1);
+    if (!signal && *cfa < lowest) return Step::impossible;
     // All are read before one is changed: a rule may need the registers of this frame.
     std::array<uint64_t, register_count> caller;
     caller[stack_pointer] = *cfa;
@@ -146,6 +157,7 @@ class Walk {
     if ((unknown >> return_address & 1) != 0 || (unknown >> stack_pointer & 1) != 0)
       return Step::not_captured;
     if (caller[return_address] == 0) return Step::outermost;
+    if (runtime && !code_.is_executable(caller[return_address] - 1)) return Step::impossible;
     for (const Save& save : rule.saves) registers_[save.reg] = caller[save.reg];
     registers_[stack_pointer] = caller[stack_pointer];
     registers_[return_address] = caller[return_address];

@@ -14,15 +14,27 @@ namespace unwind {
 
 // What is known about the code at an address of the process.
 struct Code {
-  bool executable = false;       // it is mapped
-  const Table* table = nullptr;  // of its file
-  uint64_t bias = 0;             // address in the process minus offset in the file
+  bool executable = false;          // it is mapped
+  const Table* table = nullptr;     // of its file
+  uint64_t bias = 0;                // address in the process minus offset in the file
+  const OwnedRule* rule = nullptr;  // instead of the table's
 };
-using FindCode = std::function<Code(uint64_t address)>;
+
+// What walk_stack() asks.
+class CodeOfProcess {
+ public:
+  virtual ~CodeOfProcess() = default;
+  virtual Code find(const FramePlace& place) = 0;
+  virtual bool is_executable(uint64_t address) = 0;
+};
 
 // Writes the addresses of the callers, innermost first; not that of the registers themselves. A
 // caller that a signal has interrupted is written as the address behind the first byte of its
 // instruction, so that every frame minus one is inside the caller's instruction.
+Walked walk_stack(const CapturedStack& stack, CodeOfProcess& code, std::span<uint64_t> frames);
+
+// For code whose rules are in tables only.
+using FindCode = std::function<Code(uint64_t address)>;
 Walked walk_stack(const CapturedStack& stack, const FindCode& find, std::span<uint64_t> frames);
 
 }  // namespace unwind

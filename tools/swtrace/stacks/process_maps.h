@@ -34,6 +34,13 @@ class ProcessMap {
 
   // Null: no executable memory is known there.
   const Mapping* find(uint64_t address) const;
+  // The first mapping with this property, or null.
+  template <class Test>
+  const Mapping* find_if(Test test) const {
+    for (const auto& [begin, mapping] : by_address_)
+      if (test(mapping)) return &mapping;
+    return nullptr;
+  }
   // The files that were mapped since the last call, up to a limit.
   std::vector<std::shared_ptr<TableFile>> take_new_files() const;
 

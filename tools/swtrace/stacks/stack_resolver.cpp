@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "stack_code.h"
 #include "walk/walk_stack.h"
 
 namespace pi::swtrace {
@@ -48,10 +49,14 @@ pi_stack_resolver StackResolver::functions() {
 void StackResolver::begin() {
   waiting_.clear();
   maps_.clear();
+  runtimes_.clear();
   late_ = 0;
 }
 
 void StackResolver::change(const pi_process_change& change) {
+  if (change.kind == PI_PROCESS_ENDED) runtimes_.end(change.pid);
+  if (change.kind == PI_PROCESS_EXECUTED || change.kind == PI_PROCESS_FORKED)
+    runtimes_.forget(change.pid);
   std::shared_ptr<TableFile> file;
   if (change.kind == PI_PROCESS_MAPPED)
     file = files_.mapped(
@@ -73,27 +78,21 @@ bool StackResolver::resolve(const pi_stack_copy& copy, bool last, std::span<uint
                             pi_stack_frames& frames) {
   const auto known = waiting_.find(copy.id);
   const bool is_new = known == waiting_.end();
-  if (!is_new && !last && !files_.is_done(*known->second.missing)) return false;
+  if (!is_new && !last && known->second.missing && !files_.is_done(*known->second.missing))
+    return false;
   const auto memory = is_new ? memory_at(copy) : known->second.memory;
-  std::shared_ptr<TableFile> missing;
-  const auto find = [&](uint64_t address) -> unwind::Code {
-    const Mapping* mapping = memory && !(missing && !last) ? memory->find(address) : nullptr;
-    if (!mapping) return {};
-    if (!mapping->file) return {true, nullptr, 0};
-    if (!files_.is_done(*mapping->file) && !missing) missing = mapping->file;
-    return {true, mapping->file->table(), mapping->bias};
-  };
   unwind::CapturedStack stack;
   static_assert(PI_STACK_REGISTERS == unwind::register_count);
   std::copy(std::begin(copy.registers), std::end(copy.registers), stack.registers.begin());
   stack.bytes = {static_cast<const std::byte*>(copy.bytes), copy.length};
-  const auto walked = unwind::walk_stack(stack, find, addresses);
-  if (missing && !last) {
-    files_.ask(missing, TableWish::wanted);
-    waiting_.insert_or_assign(copy.id, Waiting{memory, missing});
+  StackCode code(files_, runtimes_, {copy.pid, memory.get(), last}, stack);
+  const auto walked = unwind::walk_stack(stack, code, addresses);
+  if (code.waits() && !last) {
+    if (code.missing()) files_.ask(code.missing(), TableWish::wanted);
+    waiting_.insert_or_assign(copy.id, Waiting{memory, code.missing()});
     return false;
   }
-  if (missing) ++late_;
+  if (code.missing()) ++late_;
   waiting_.erase(copy.id);
   frames.frames = static_cast<uint32_t>(walked.frames);
   frames.by_table = static_cast<uint32_t>(walked.by_table);
@@ -103,6 +102,19 @@ bool StackResolver::resolve(const pi_stack_copy& copy, bool last, std::span<uint
 
 std::vector<std::string> StackResolver::notes() const {
   auto notes = files_.notes();
+  if (const auto lacking = runtimes_.lacking(); lacking.count != 0)
+    notes.push_back(fmt::format(
+        "The compiled Java methods of {} process(es) keep no frame pointers: their stacks end "
+        "there, "
+        "or are guessed. The first is {}. Start Java with -XX:+PreserveFramePointer; run.tprof -g "
+        "does.",
+        lacking.count, lacking.first));
+  if (runtimes_.hanging() != 0)
+    notes.push_back(
+        fmt::format("The memory of {} process(es) with code that was generated at run time could "
+                    "not be read in "
+                    "time: their stacks are guessed.",
+                    runtimes_.hanging()));
   if (late_ != 0)
     notes.push_back(fmt::format(
         "{} user stack(s) were unwound without a table that was not ready in time.", late_));

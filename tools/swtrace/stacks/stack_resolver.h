@@ -12,6 +12,7 @@
 
 #include "perfutil.h"
 #include "process_maps.h"
+#include "runtime_processes.h"
 #include "table_files.h"
 
 namespace pi::swtrace {
@@ -35,16 +36,17 @@ class StackResolver {
   std::vector<std::string> notes() const;
 
  private:
-  // A stack whose table is not ready.
+  // A stack whose table, or code, is not ready.
   struct Waiting {
     std::shared_ptr<const ProcessMap> memory;  // as it was at the time of the stack
-    std::shared_ptr<TableFile> missing;
+    std::shared_ptr<TableFile> missing;        // null: code
   };
 
   std::shared_ptr<const ProcessMap> memory_at(const pi_stack_copy& copy);
 
   TableFiles files_;
   ProcessMaps maps_;
+  RuntimeProcesses runtimes_;
   std::unordered_map<uint64_t, Waiting> waiting_;  // by the id of the copy
   uint64_t late_ = 0;
   std::string note_;  // the last that was asked for

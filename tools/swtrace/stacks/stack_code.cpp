@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// What is known of the code of one process at the time of a stack.
+#include "stack_code.h"
+
+#include <cstring>
+
+namespace pi::swtrace {
+
+using unwind::FrameOfCode;
+
+// Its table is there, or there will be none.
+bool StackCode::is_ready(const Mapping& mapping) {
+  if (!mapping.file || files_.is_done(*mapping.file)) return true;
+  if (!missing_) missing_ = mapping.file;
+  waits_ = true;
+  return false;
+}
+
+// A file of the process that contains a runtime. That of one that is not ready is waited for.
+RuntimeProcess* StackCode::runtime() {
+  if (runtime_) return *runtime_;
+  runtime_ = nullptr;
+  const Mapping* found = process_.memory->find_if([this](const Mapping& mapping) {
+    return mapping.file && is_ready(mapping) && mapping.file->table() &&
+           mapping.file->table()->runtime() != unwind::Runtime::none;
+  });
+  if (!found) return nullptr;
+  const unwind::Table& table = *found->file->table();
+  runtime_ = runtimes_.of(
+      process_.pid,
+      {table.runtime(), found->bias, {table.symbols().begin(), table.symbols().end()}});
+  return *runtime_;
+}
+
+bool StackCode::may_be_code(const unwind::FramePlace& place, uint64_t address) {
+  const uint64_t at = address - stack_.registers[unwind::stack_pointer];
+  uint64_t word = 0;
+  if (stack_.bytes.size() < sizeof word || at > stack_.bytes.size() - sizeof word) return true;
+  std::memcpy(&word, stack_.bytes.data() + at, sizeof word);
+  return word != place.address && is_executable(word - 1);
+}
+
+bool StackCode::returns_to_code(const unwind::FramePlace& place, const unwind::OwnedRule& rule) {
+  for (const unwind::Save& save : rule.found().saves) {
+    if (save.reg != unwind::return_address) continue;
+    const uint64_t value = place.registers[save.base] + static_cast<uint64_t>(int64_t{save.offset});
+    return save.kind == unwind::SaveKind::at_base ? may_be_code(place, value)
+                                                  : is_executable(value - 1);
+  }
+  return false;
+}
+
+// Behind a call the code has set its frame pointer. At another instruction it may have no frame
+// yet, or no more, or need none: then its return address is at the top of the stack. That is how it
+// is told from code whose instructions do not lead to an answer.
+const unwind::OwnedRule* StackCode::rule_of(RuntimeProcess& runtime,
+                                            const unwind::FramePlace& place) {
+  const unwind::OwnedRule* by_frame_pointer = &unwind::rule_by_frame_pointer();
+  if (!place.exact) return by_frame_pointer;
+  const Answer answer = runtime.frame_at(place.address, runtimes_.thread(), frame_);
+  if (answer == Answer::later) waits_ = true;
+  if (answer != Answer::yes) return nullptr;
+  switch (frame_.kind) {
+    case FrameOfCode::Kind::framed:
+      return by_frame_pointer;
+    case FrameOfCode::Kind::exact:
+      return &frame_.rule;
+    case FrameOfCode::Kind::tail:
+      return returns_to_code(place, frame_.rule) ? &frame_.rule : by_frame_pointer;
+    default:
+      return may_be_code(place, place.registers[unwind::stack_pointer]) ? nullptr
+                                                                        : by_frame_pointer;
+  }
+}
+
+unwind::Code StackCode::find(const unwind::FramePlace& place) {
+  if (waits_ && !process_.last) return {};  // it is walked again
+  const Mapping* mapping = mapping_at(place.address);
+  if (!mapping) return {};
+  unwind::Code code{true, nullptr, mapping->bias, nullptr};
+  if (!is_ready(*mapping)) return code;
+  if (mapping->file) code.table = mapping->file->table();
+  const bool is_of_runtime =
+      code.table && code.table->runtime() != unwind::Runtime::none &&
+      (code.table->find(place.address - code.bias).cfa->flags & unwind::rule_runtime) != 0;
+  if (mapping->file && !is_of_runtime) return code;
+  RuntimeProcess* process = runtime();
+  if (!process) return code;
+  runtimes_.thread().check();
+  const Answer answer =
+      is_of_runtime ? Answer::yes : process->is_code(place.address, runtimes_.thread());
+  if (answer == Answer::later) waits_ = true;
+  if (answer == Answer::no) runtimes_.note_lacking(process_.pid, *process);
+  if (answer == Answer::yes) code.rule = rule_of(*process, place);
+  if (!code.rule) code.table = nullptr;
+  return code;
+}
+
+}  // namespace pi::swtrace

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// What is known of the code of one process at the time of a stack.
+#ifndef SWTRACE_STACK_CODE_H
+#define SWTRACE_STACK_CODE_H
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "process_maps.h"
+#include "runtime_processes.h"
+#include "table_files.h"
+#include "walk/walk_stack.h"
+
+namespace pi::swtrace {
+
+class StackCode : public unwind::CodeOfProcess {
+ public:
+  struct Process {
+    uint32_t pid;
+    const ProcessMap* memory;  // null: nothing is known
+    bool last;                 // do without what is not ready
+  };
+  // All must outlive this.
+  StackCode(TableFiles& files, RuntimeProcesses& runtimes, const Process& process,
+            const unwind::CapturedStack& stack)
+      : files_(files), runtimes_(runtimes), process_(process), stack_(stack) {}
+
+  unwind::Code find(const unwind::FramePlace& place) override;
+  bool is_executable(uint64_t address) override { return mapping_at(address) != nullptr; }
+
+  // Something is not ready: the stack is not right.
+  bool waits() const { return waits_; }
+  // The file whose table that is; null: the code.
+  const std::shared_ptr<TableFile>& missing() const { return missing_; }
+
+ private:
+  using Answer = RuntimeProcess::Answer;
+
+  const Mapping* mapping_at(uint64_t address) const {
+    return process_.memory ? process_.memory->find(address) : nullptr;
+  }
+  bool is_ready(const Mapping& mapping);
+  RuntimeProcess* runtime();
+  // Of an instruction of a runtime's code. Null: it is not known.
+  const unwind::OwnedRule* rule_of(RuntimeProcess& runtime, const unwind::FramePlace& place);
+  // Is a word of the stack the address of code? Without the word: yes.
+  bool may_be_code(const unwind::FramePlace& place, uint64_t address);
+  bool returns_to_code(const unwind::FramePlace& place, const unwind::OwnedRule& rule);
+
+  TableFiles& files_;
+  RuntimeProcesses& runtimes_;
+  const Process process_;
+  const unwind::CapturedStack& stack_;
+  bool waits_ = false;
+  std::shared_ptr<TableFile> missing_;
+  std::optional<RuntimeProcess*> runtime_;  // once it was looked for
+  unwind::FrameOfCode frame_;               // the last that was asked for
+};
+
+}  // namespace pi::swtrace
+
+#endif  // SWTRACE_STACK_CODE_H
