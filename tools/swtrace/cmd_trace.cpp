@@ -165,7 +165,7 @@ int cmd_stacks(const Words& words) {
        "maximum number of user frames, 1 to 1023, and of kernel frames (at most 127)")  //
       ("by", cli::text("tables|fp"),
        "how user stacks are found: by unwind tables (default), or by frame pointers")  //
-      ("bytes", cli::text("N", "16384"),
+      ("bytes", cli::text("N", "32768"),
        "with tables: how many bytes of a stack are copied, 512 to 61440; deeper stacks are cut");
   table.positional("which", 1);
   const auto outcome = table.parse(words);

@@ -83,7 +83,7 @@ struct pi_stack_resolver {
 };
 
 /* The bytes of each copy, unless the application knows better: with fewer, more stacks are cut. */
-#define PI_STACK_BYTES_DEFAULT 16384
+#define PI_STACK_BYTES_DEFAULT 32768
 #define PI_STACK_BYTES_MIN 512
 #define PI_STACK_BYTES_MAX 61440
 
