@@ -24,7 +24,7 @@ function data() {
     threads: { process: [0, 0, 1], name: [1, 1, 8], tid: [10, 11, 20] },
     frames: { symbol: [2, 3, 5, 7], module: [4, 4, 4, 6], kind: [0, 0, 0, 1] },
     // 0 main, 1 main>work, 2 main>parse, 3 main>parse>work, 4 main>main, 5 main>main>work, of thread 1: 6 work; 2: 7 sys_read
-    paths: { left_out: 0, left_out_ticks: 0, above: [0, 1, 1, 3, 1, 5, 0, 0], frame: [0, 1, 2, 1, 0, 1, 1, 3], thread: [0, 0, 0, 0, 0, 0, 1, 2] },
+    paths: { left_out: 0, left_out_ticks: 0, above: [0, 1, 1, 3, 1, 5, 0, 0], frame: [0, 1, 2, 1, 0, 1, 1, 3], thread: [0, 0, 0, 0, 0, 0, 1, 2], guessed: [0, 0, 0, 0, 0, 0, 0, 0] },
     ticks: { sums: [1, 2, 1, 1, 0, 1, 1, 1], skip: [0, 1, 3, 2, 5, 9, 4, 2], amount: [1, 2, 3, 1, 4, 2, 5, 3] },
     cpu_ticks: { cpu: [0, 1, 1], idle: [0, 0, 1], sums: [1, 2, 1], skip: [0, 1, 4, 3], amount: [4, 2, 1, 7] },
     schedule: {
@@ -119,6 +119,44 @@ test('callers and callees of a function count recursion once', () => {
   assert.deepEqual(plain(nodes(callees)), ['main', 13, ['parse', 5, ['work', 4]], ['work', 5], ['main', 2, ['work', 2]]]);
   assert.deepEqual(plain(nodes(callers)), ['main', 13]);
   assert.deepEqual(plain(nodes(maker.sandwich(1).callers)), ['work', 16, ['main', 7, ['main', 2]], ['parse', 4, ['main', 4]]]);
+});
+
+// main is a guess in paths 0 and 4, which has two ticks; main>parse is another path of a thread of its own, where it is certain.
+test('functions that are guesses have the ticks for which they are', () => {
+  const given = data();
+  given.paths.guessed = [1, 0, 0, 0, 1, 0, 0, 0];
+  given.paths.above.push(0);
+  given.paths.frame.push(0);
+  given.paths.thread.push(1);
+  given.paths.guessed.push(0);
+  given.ticks.sums.push(1);
+  given.ticks.skip.push(0);
+  given.ticks.amount.push(4);
+  const trace = page.traceOf(given);
+  const maker = new page.FlameMaker(trace, page.totals(trace, page.whole(trace)));
+  const marked = (node) => [node.name + page.guessMark(node), node.ticks, node.guessed, ...node.below().map(marked)];
+  assert.deepEqual(plain(marked(maker.callees('none'))), [
+    'all', 25, 0,
+    ['main [guessed in part]', 17, 13, ['parse', 5, 0, ['work', 4, 0]], ['work', 5, 0], ['main [guessed]', 2, 2, ['work', 2, 0]]],
+    ['work', 5, 0],
+    ['sys_read', 3, 0],
+  ]);
+  assert.deepEqual(plain(marked(maker.callers('none'))), [
+    'all', 25, 0,
+    ['work', 16, 0, ['main [guessed]', 7, 7, ['main [guessed]', 2, 2]], ['parse', 4, 0, ['main [guessed]', 4, 4]]],
+    ['main [guessed in part]', 5, 1],
+    ['sys_read', 3, 0],
+    ['parse', 1, 0, ['main [guessed]', 1, 1]],
+  ]);
+  const { callers, callees } = maker.sandwich(0);
+  assert.deepEqual([callers.guessed, callees.guessed], [13, 13]);
+  given.base = withBase().base;
+  given.frames = withBase().frames;
+  given.names.push('gone');
+  const compared = page.traceOf(given);
+  const root = new page.FlameMaker(compared, page.totals(compared, page.whole(compared))).compared(null);
+  const main = root.below()[0];
+  assert.deepEqual([main.name, main.ticks, main.guessed, main.base], ['main', 17, 13, 100]);
 });
 
 test('boxes are as wide as their shares, and narrow ones are left out', () => {
@@ -242,6 +280,7 @@ test('programs have the ticks whose stacks are broken or cut, in the selected ti
   given.paths.above.push(0, 9, 10, 11, 0, 13);
   given.paths.frame.push(4, 1, 5, 3, 5, 3);
   given.paths.thread.push(0, 0, 0, 0, 2, 2);
+  given.paths.guessed.push(0, 0, 0, 0, 0, 0);
   given.ticks.sums.push(0, 1, 0, 1, 0, 1);
   given.ticks.skip.push(2, 8, 8);
   given.ticks.amount.push(10, 20, 7);
@@ -299,7 +338,7 @@ function withWaits() {
   given.frames.kind.push(2, 2);
   given.waits = {
     stacks: true, left_out: 0, left_out_ns: 0,
-    above: [0, 1, 2, 0], frame: [0, 3, 4, 5], thread: [0, 0, 0, 2],
+    above: [0, 1, 2, 0], frame: [0, 3, 4, 5], thread: [0, 0, 0, 2], guessed: [1, 0, 0, 0],
     blocked: { sums: [0, 0, 3, 0], skip: [0, 2, 3], length: [1, 3, 1], amount: [1000, 4096, 2000] },
     runnable: { sums: [0, 0, 1, 1], skip: [6, 1], length: [1, 2], amount: [500, 4096] },
   };
@@ -321,6 +360,7 @@ test('where threads were blocked or waited for a CPU, in the selected time', () 
     ['</script><img src=x onerror=alert(1)>:20', 8192], ['app:10', 500],
   ]);
   assert.equal(graph('runnable', { threads: page.subjectThreads(trace) }).callees('none').ticks, 500);
+  assert.equal(page.guessMark(graph('blocked').callees('none').below()[0]), ' [guessed]');
   assert.equal(page.traceOf(data()).waits, null);
 });
 

@@ -16,9 +16,7 @@ CallTree::CallTree(Processes& processes, Symbolizer& symbolizer, StringTable& na
     : processes_(processes),
       names_(names),
       options_(options),
-      frames_(symbolizer, names, options.frames, options.source, options.cache_entries) {
-  if (options.guesses) frames_.mark_guesses();
-}
+      frames_(symbolizer, names, options.frames, options.source, options.cache_entries) {}
 
 uint32_t CallTree::process_root(NameId label, const Process& process) {
   const auto [known, added] =
@@ -55,12 +53,20 @@ CallTree::Place CallTree::add(const pi::TprofTick& tick, const pi::RecordView& r
   return {root, place};
 }
 
-std::vector<CallTree::Node> CallTree::nodes(const Wanted& wanted) const {
-  const auto is_left_out = [&](uint32_t place) {
+CallTree::ByPlace CallTree::left_out_by(const Wanted& wanted) const {
+  return [this, &wanted](uint32_t place) {
     const auto& [parent, value] = tree_.node(place);
     return wanted && parent == PathTree::root && !wanted(owners_[value].process);
   };
-  return unite(is_left_out, [](uint32_t) { return true; });
+}
+
+std::vector<CallTree::Node> CallTree::nodes(const Wanted& wanted) const {
+  return unite(left_out_by(wanted), [](uint32_t) { return true; });
+}
+
+std::vector<CallTree::Node> CallTree::nodes_with_guesses(const Wanted& wanted) const {
+  return unite(
+      left_out_by(wanted), [](uint32_t) { return true; }, true);
 }
 
 std::vector<CallTree::Node> CallTree::nodes_of_ticks(const WantedTicks& wanted) const {
@@ -76,10 +82,6 @@ std::vector<CallTree::Node> CallTree::nodes_of_ticks(const WantedTicks& wanted) 
                   frames_.frame(tree_.node(place).value));
   };
   return unite([](uint32_t) { return false; }, has_wanted_ticks);
-}
-
-std::vector<CallTree::Node> CallTree::nodes_with_guesses() const {
-  return unite([](uint32_t) { return false; }, [](uint32_t) { return true; }, true);
 }
 
 // The same tree without some processes, with the wanted ticks, and with one node for all processes

@@ -30,7 +30,6 @@ class CallTree final : public Subscriber {
     Resolver::Options frames = {};
     StackSource source = {};
     size_t cache_entries = 1 << 16;  // of the cache of addresses; a power of two
-    bool guesses = false;            // frames that are guesses differ from others in paths()
   };
 
   // All three must outlive this.
@@ -72,12 +71,12 @@ class CallTree final : public Subscriber {
   // and by the functions on which they fell; made with by_thread. Nodes without such ticks stay.
   using WantedTicks = std::function<bool(NameId process, NameId thread, const Frame& function)>;
   std::vector<Node> nodes_of_ticks(const WantedTicks& wanted) const;
-  // All, and a frame that is a guess for some ticks is another node for them.
-  std::vector<Node> nodes_with_guesses() const;
+  // The same as nodes(), and a frame that is a guess for some ticks is another node for them.
+  std::vector<Node> nodes_with_guesses(const Wanted& wanted = {}) const;
   std::string name(const Node& node) const;
 
   // Processes; below them threads (with by_thread), whose values are names; below these functions,
-  // whose values are frames.
+  // whose values are frames: a guess has a place of its own.
   const PathTree& paths() const { return tree_; }
   // Of a process, by the value of its place.
   NameId process_label(uint32_t value) const { return owners_[value].label; }
@@ -93,6 +92,7 @@ class CallTree final : public Subscriber {
   uint32_t root_of(const Process& process, uint32_t tid, uint32_t cpu);
   uint32_t process_root(NameId label, const Process& process);
   using ByPlace = std::function<bool(uint32_t place)>;
+  ByPlace left_out_by(const Wanted& wanted) const;
   std::vector<Node> unite(const ByPlace& is_left_out, const ByPlace& has_wanted_ticks,
                           bool guesses_apart = false) const;
   void count_guesses(std::vector<Node>& nodes, const std::vector<uint32_t>& place_in,

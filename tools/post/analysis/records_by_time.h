@@ -126,6 +126,7 @@ class RecordsByTime final : public Subscriber, private OffCpu::Intervals {
     const uint32_t place = paths_of(number).node(number / 2).parent;
     return place == PathTree::root ? RecordSum::no_stack : 2 * place + number % 2;
   }
+  bool has_guesses() const { return frames_.has_guesses() || threads_.frames().has_guesses(); }
   // All numbers are below this; not each of them has occurred.
   uint32_t stacks() const;
 

@@ -47,7 +47,8 @@ class ChromeWriter final : public TimedWriter {
       if (!used_[stack]) continue;
       const uint32_t caller = records.caller(stack);
       sink_.write(fmt::format(
-          "{}\"{}\":{{\"name\":{}{}}}", separator, stack, name_of(stack, records),
+          "{}\"{}\":{{\"name\":{}{}{}}}", separator, stack, name_of(stack, records),
+          records.innermost(stack).guessed ? ",\"category\":\"guessed\"" : "",
           caller == RecordSum::no_stack ? "" : fmt::format(",\"parent\":\"{}\"", caller)));
       separator = ",\n";
     }

@@ -26,7 +26,7 @@ struct ExportFacts {
 // Valgrind's callgrind format, version 1 (manual of Valgrind, "Callgrind Format Specification"):
 // self ticks of each function, and inclusive ticks of each pair of caller and callee, in which
 // recursion counts once. A trace has no numbers of calls; the format demands one, and it is the
-// ticks.
+// ticks. Where functions are guesses, a second event counts the ticks for which they are.
 bool write_callgrind(const CallTree& calls, const ExportFacts& facts, Sink& sink);
 
 // speedscope's file format (https://www.speedscope.app/file-format-schema.json): a sampled profile
@@ -34,7 +34,7 @@ bool write_callgrind(const CallTree& calls, const ExportFacts& facts, Sink& sink
 bool write_speedscope(const CallTree& calls, const ExportFacts& facts, Sink& sink);
 
 // pprof's format (proto/profile.proto of github.com/google/pprof), compressed: a sample for each
-// stack, with labels for process and thread.
+// stack, with labels for process, thread, and guesses among the callers.
 bool write_pprof(const CallTree& calls, const ExportFacts& facts, Sink& sink);
 
 }  // namespace post

@@ -18,6 +18,7 @@ namespace {
 using Kind = RecordSum::Kind;
 
 enum Category : uint32_t { other, user, kernel, waiting };
+enum Subcategory : uint32_t { no_guess, guess };  // of user
 
 std::string quoted_text(const std::string& text) {
   return pi::Json(text).dump();
@@ -118,6 +119,7 @@ class FirefoxWriter final : public TimedWriter {
     uint32_t name = 0;            // in strings_
     uint32_t library = no_index;  // in libraries_
     Category category = Category::user;
+    Subcategory subcategory = Subcategory::no_guess;
   };
 
   bool by_time() const { return facts_.event.empty() && facts_.period != 0; }
@@ -173,6 +175,8 @@ class FirefoxWriter final : public TimedWriter {
       function.category = Category::other;
     else if (frame.kernel)
       function.category = Category::kernel;
+    else if (frame.guessed)
+      function.subcategory = Subcategory::guess;
     if (function.category != Category::other && frame.module != no_name)
       function.library =
           library_at_.try_emplace(frame.module, static_cast<uint32_t>(library_at_.size()))
@@ -189,8 +193,9 @@ class FirefoxWriter final : public TimedWriter {
       entries.push_back({{"label", fmt::format("Remark {}", i + 1)},
                          {"format", "string"},
                          {"value", remarks[i]}});
-    const auto category = [](const char* name, const char* color) {
-      return pi::Json{{"name", name}, {"color", color}, {"subcategories", {"Other"}}};
+    const auto category = [](const char* name, const char* color, pi::Json::Array subcategories) {
+      return pi::Json{
+          {"name", name}, {"color", color}, {"subcategories", std::move(subcategories)}};
     };
     const auto field = [](const char* key, const char* label, const char* format) {
       return pi::Json{{"key", key}, {"label", label}, {"format", format}};
@@ -220,8 +225,9 @@ class FirefoxWriter final : public TimedWriter {
         {"sourceCodeIsNotOnSearchfox", true},
         {"platform", "Linux"},
         {"categories",
-         {category("Other", "grey"), category("User", "yellow"), category("Kernel", "orange"),
-          category("Without processor", "transparent")}},
+         {category("Other", "grey", {"Other"}), category("User", "yellow", {"Other", "Guessed"}),
+          category("Kernel", "orange", {"Other"}),
+          category("Without processor", "transparent", {"Other"})}},
         {"markerSchema",
          {schema("State", {field("cpu", "CPU", "integer"), field("reason", "Reason", "string")}),
           schema("Hook", {field("cpu", "CPU", "integer")})}},
@@ -370,8 +376,10 @@ class FirefoxWriter final : public TimedWriter {
     uint32_t next = 0;  // a frame for each function
     put_column("func", each_function, [&](const Function&) { return index(next++); });
     put_constant("address", "-1", rows);
-    for (const char* column : {"subcategory", "inlineDepth", "innerWindowID"})
-      put_constant(column, "0", rows);
+    put_column("subcategory", each_function, [](const Function& row) {
+      return fmt::format("{}", static_cast<uint32_t>(row.subcategory));
+    });
+    for (const char* column : {"inlineDepth", "innerWindowID"}) put_constant(column, "0", rows);
     for (const char* column : {"nativeSymbol", "line", "column"})
       put_constant(column, "null", rows);
     put_length(rows);

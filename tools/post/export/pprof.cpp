@@ -128,6 +128,10 @@ class PprofWriter {
     message.add_packed_int64(field::value, values.begin(), values.end());
     message.add_message(field::label, label("process", owner.process));
     if (!owner.thread.empty()) message.add_message(field::label, label("thread", owner.thread));
+    // Guesses are the outermost ones, but that what is missing may be shown above them.
+    if (std::ranges::any_of(stack,
+                            [this](FrameId id) { return calls_.frames().frame(id).guessed; }))
+      message.add_message(field::label, label("callers", "guessed"));
     return bytes;
   }
 

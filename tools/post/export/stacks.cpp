@@ -11,7 +11,8 @@ namespace post {
 
 using Node = CallTree::Node;
 
-Stacks::Stacks(const CallTree& calls) : nodes_(calls.nodes()), functions_(nodes_.size()) {
+Stacks::Stacks(const CallTree& calls)
+    : nodes_(calls.nodes_with_guesses()), functions_(nodes_.size()) {
   std::vector<uint64_t> called(nodes_.size());  // ticks of the functions that a node calls
   for (uint32_t i = 1; i < nodes_.size(); ++i) {
     if (nodes_[i].kind != Node::Kind::function) continue;

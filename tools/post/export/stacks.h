@@ -29,7 +29,8 @@ class Stacks {
   const std::vector<StackOwner>& owners() const { return owners_; }
 
   // Calls use for each distinct stack of an owner, the outermost function first, stacks with common
-  // callers one after the other. Ends, with false, when use returns false.
+  // callers one after the other; stacks with a guess are others. Ends, with false, when use returns
+  // false.
   using Use = std::function<bool(std::span<const FrameId> stack, uint64_t ticks)>;
   bool for_each(const StackOwner& owner, const Use& use) const;
 

@@ -2,6 +2,8 @@
 // Writes parts of tprof.json: calls, and the time off the CPU.
 #include "calls_json.h"
 
+#include <algorithm>
+
 #include "call_rows.h"
 #include "off_cpu_rows.h"
 #include "report_off_cpu.h"
@@ -55,9 +57,13 @@ Json function_json(const FunctionRow& row) {
 }
 
 Json wait_json(const WaitRow& row) {
-  Json json = {{"reason", reason_word(row.reason)}, {"count", row.times.count},
-               {"blocked_ns", row.times.blocked},   {"runnable_ns", row.times.runnable},
-               {"cut_ns", row.times.cut},           {"frames", row.frames}};
+  Json json = {{"reason", reason_word(row.reason)},
+               {"count", row.times.count},
+               {"blocked_ns", row.times.blocked},
+               {"runnable_ns", row.times.runnable},
+               {"cut_ns", row.times.cut},
+               {"frames", row.frames},
+               {"guessed", std::ranges::count(row.guessed, true)}};
   json["wakers"] = Json::array();
   for (const WakerRow& waker : row.wakers)
     json["wakers"].push_back(

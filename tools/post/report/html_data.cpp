@@ -117,19 +117,20 @@ class HtmlData {
 
   // Frames are numbered in the order of their first paths.
   void write_paths(HtmlColumns& out) {
+    const Frames& of_trace = ticks_.calls().frames();
     std::vector<FrameId> used;
     std::vector<size_t> frames;
     for (const HtmlPaths::Node& node : paths_.nodes) {
-      const auto [known, is_new] = frame_numbers_.try_emplace(node.frame, used.size());
-      if (is_new) used.push_back(node.frame);
+      const FrameId id = is_guess(of_trace, node.frame) ? of_trace.certain(node.frame) : node.frame;
+      const auto [known, is_new] = frame_numbers_.try_emplace(id, used.size());
+      if (is_new) used.push_back(id);
       frames.push_back(known->second);
     }
     std::vector<HtmlFrame> of_used;
     std::vector<FrameRow> rows;
     for (const FrameId id : used) {
-      of_used.push_back(id == HtmlPaths::left_out_frame
-                            ? left_out_frame()
-                            : html_frame(summary_, ticks_.calls().frames(), id));
+      of_used.push_back(id == HtmlPaths::left_out_frame ? left_out_frame()
+                                                        : html_frame(summary_, of_trace, id));
       rows.push_back(row_of(of_used.back()));
     }
     if (summary_.base) add_base_frames(of_used, rows);
@@ -146,6 +147,9 @@ class HtmlData {
     out.numbers("above", paths_.nodes, [](const HtmlPaths::Node& node) { return node.above + 1; });
     out.numbers("frame", frames, [](size_t number) { return number; });
     out.numbers("thread", threads_, [](uint32_t thread) { return thread; });
+    out.numbers("guessed", paths_.nodes, [&](const HtmlPaths::Node& node) {
+      return is_guess(of_trace, node.frame) ? 1 : 0;
+    });
     out.close();
   }
 
@@ -305,6 +309,9 @@ class HtmlData {
     out.numbers("frame", wait_frames_, [](size_t number) { return number; });
     out.numbers("thread", paths.nodes,
                 [&](const HtmlPaths::Node& node) { return waits_->thread(node); });
+    out.numbers("guessed", paths.nodes, [&](const HtmlPaths::Node& node) {
+      return is_guess(states_->times().frames(), node.frame) ? 1 : 0;
+    });
     const auto write_state = [&](const char* name, StatesByTime::WaitState state) {
       out.open(name);
       write_sums(out, waits_->sums(state), paths.nodes.size(), first_, true);

@@ -31,6 +31,11 @@ struct HtmlPaths {
   uint64_t left_out_amount = 0;   // of ticks or time
 };
 
+// Of a path's frame, also of one that is no function of the trace.
+inline bool is_guess(const Frames& frames, FrameId id) {
+  return id < frames.size() && frames.frame(id).guessed;
+}
+
 // All paths if there are at most `most`. Otherwise at most half as many, those with the most ticks
 // (or time) in them and in what they call; the others are joined, those below one path into one.
 // tree: below its root are processes, below these threads, below these functions. amounts: by place

@@ -58,6 +58,8 @@ std::vector<LeadAndText> notes(const Summary& summary, const PathsByTime& ticks)
   if (ticks.calls().stacks().with() != 0)
     for (const LeadAndText& sentence : stack_sentences(ticks.calls().stacks(), "ticks"))
       notes.push_back(sentence);
+  for (const LeadAndText& sentence : guess_sentences(ticks.calls().frames(), true))
+    notes.push_back(sentence);
   for (const LeadAndText& sentence : end_sentences(summary)) notes.push_back(sentence);
   return notes;
 }

@@ -100,17 +100,21 @@ class RowMaker {
     std::vector<WaitRow> rows;
     for (const auto& [key, wait] : sum.waits) {
       if (!enough(wait.times.blocked + wait.times.runnable)) continue;
-      WaitRow& row = rows.emplace_back(WaitRow{key.first, {}, wait.times, waker_rows(wait)});
-      for (const FrameId id : off_cpu_.stack(key.second))
-        row.frames.push_back(off_cpu_.frames().name(id));
+      WaitRow& row = rows.emplace_back(WaitRow{key.first, {}, {}, wait.times, waker_rows(wait)});
+      for (const FrameId id : off_cpu_.stack(key.second)) add_frame(row, id);
     }
     std::ranges::stable_sort(rows, [](const WaitRow& a, const WaitRow& b) {
       const uint64_t first = a.times.blocked + a.times.runnable;
       const uint64_t second = b.times.blocked + b.times.runnable;
       if (first != second) return first > second;
-      return std::tie(a.reason, a.frames) < std::tie(b.reason, b.frames);
+      return std::tie(a.reason, a.frames, a.guessed) < std::tie(b.reason, b.frames, b.guessed);
     });
     return rows;
+  }
+
+  void add_frame(WaitRow& row, FrameId id) const {
+    row.frames.push_back(off_cpu_.frames().name(id));
+    row.guessed.push_back(off_cpu_.frames().frame(id).guessed);
   }
 
   std::vector<WakerRow> waker_rows(const WaitSum& wait) const {

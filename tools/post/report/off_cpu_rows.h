@@ -21,6 +21,7 @@ struct WakerRow {
 struct WaitRow {
   LeaveReason reason = 0;
   std::vector<std::string> frames;  // from the innermost
+  std::vector<bool> guessed;        // the same: it is a guess
   WaitTimes times;
   std::vector<WakerRow> wakers;  // by time blocked, then names
 };

@@ -17,18 +17,20 @@ std::string frame_name(const CallTree& calls, const Summary& summary, FrameId id
   return without_arguments(readable(summary, frame.symbol));
 }
 
-std::vector<std::string> names_of(const CallTree& calls, const Summary& summary,
-                                  const PathTree& paths, uint32_t place) {
+PathRow row_of(const CallTree& calls, const Summary& summary, const PathTree& paths, uint32_t place,
+               uint64_t ticks) {
   std::vector<FrameId> ids;
   for (; place != PathTree::root; place = paths.node(place).parent)
     ids.push_back(paths.node(place).value);
   // Skips the outermost functions that start a thread; the innermost function is always kept.
   while (ids.size() > 1 && calls.frames().frame(ids.back()).start != StartKind::none)
     ids.pop_back();
-  std::vector<std::string> names;
-  for (auto id = ids.rbegin(); id != ids.rend(); ++id)
-    names.push_back(frame_name(calls, summary, *id));
-  return names;
+  PathRow row{{}, {}, ticks};
+  for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
+    row.names.push_back(frame_name(calls, summary, calls.frames().certain(*id)));
+    row.guessed.push_back(calls.frames().frame(*id).guessed);
+  }
+  return row;
 }
 
 }  // namespace
@@ -40,7 +42,7 @@ std::string readable(const Summary& summary, NameId name) {
 
 std::vector<PathRow> make_path_rows(const CallTree& calls, const Summary& summary, size_t most,
                                     const CallTree::Wanted& wanted) {
-  const std::vector<CallTree::Node> nodes = calls.nodes(wanted);
+  const std::vector<CallTree::Node> nodes = calls.nodes_with_guesses(wanted);
   PathTree paths;  // of functions alone
   std::vector<uint32_t> place_in(nodes.size());
   std::vector<uint64_t> ticks(1);
@@ -57,7 +59,7 @@ std::vector<PathRow> make_path_rows(const CallTree& calls, const Summary& summar
   std::ranges::stable_sort(hot, [&](uint32_t a, uint32_t b) { return ticks[a] > ticks[b]; });
   std::vector<PathRow> rows;
   for (const uint32_t place : std::span(hot).first(std::min(most, hot.size())))
-    rows.push_back({names_of(calls, summary, paths, place), ticks[place]});
+    rows.push_back(row_of(calls, summary, paths, place, ticks[place]));
   return rows;
 }
 

@@ -14,6 +14,7 @@ namespace post {
 
 struct PathRow {
   std::vector<std::string> names;  // readable, without parameters; outermost function first
+  std::vector<bool> guessed;       // the same: it is a guess
   uint64_t ticks = 0;
 };
 

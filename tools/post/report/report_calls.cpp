@@ -16,12 +16,6 @@ std::string title(const char* name) {
   return fmt::format("\n{}    )) {}\n{}", banner, name, banner);
 }
 
-// Behind a name: that its frame is a guess, or for how many of the ticks.
-std::string guess_mark(uint64_t guessed, uint64_t inclusive) {
-  if (guessed == 0) return {};
-  return guessed == inclusive ? " [guessed]" : fmt::format(" [guessed: {}]", guessed);
-}
-
 std::string tree_rows(const Summary& summary) {
   const CallTree& calls = *summary.find<CallTree>();
   const uint64_t all = calls.ticks();
@@ -102,11 +96,20 @@ std::vector<LeadAndText> stack_sentences(const StackCounts& stacks, const char* 
   return sentences;
 }
 
+std::vector<LeadAndText> guess_sentences(const Frames& frames, bool numbers) {
+  if (!frames.has_guesses()) return {};
+  const char* const with_numbers =
+      numbers ? ", with the number of ticks if they are certain for others" : "";
+  return {{"Guessed callers",
+           fmt::format("are marked{}{}: they are behind code without unwind tables, and may be "
+                       "wrong.",
+                       guess_mark(1, 1), with_numbers)}};
+}
+
 std::unique_ptr<Subscriber> make_call_tree(const ReportContext& context, Sink*) {
   CallTree::Options options{context.options.report.labels, context.options.report.calls_by_thread,
                             context.frames(), stack_source(context.file.info)};
   options.cache_entries = context.cache_entries(options.cache_entries);
-  options.guesses = true;
   return std::make_unique<CallTree>(context.processes, context.symbolizer, context.names, options);
 }
 
@@ -122,11 +125,8 @@ bool write_tree(const Summary& summary, Sink& sink) {
   std::string text = report_head(summary, "Tprof Call Tree");
   for (const auto& [lead, what] : stack_sentences(calls.stacks(), "ticks"))
     text += sentence(lead, what);
-  if (calls.frames().has_guesses())
-    text +=
-        sentence("Guessed callers",
-                 "are marked [guessed], with the number of ticks if they are certain for others: "
-                 "they are behind code without unwind tables, and may be wrong.");
+  for (const auto& [lead, what] : guess_sentences(calls.frames(), true))
+    text += sentence(lead, what);
   text += '\n' + tick_totals(summary);
   if (summary.options.mode_line) text += percentages_of(summary);
   const bool good = sink.write(text);

@@ -16,6 +16,8 @@ namespace post {
 
 // Sentences on how complete the stacks are. what: whose stacks, "ticks".
 std::vector<LeadAndText> stack_sentences(const StackCounts& stacks, const char* what);
+// On marks of guesses, where there are any. numbers: the marks can have some.
+std::vector<LeadAndText> guess_sentences(const Frames& frames, bool numbers);
 
 // Makes a CallTree, which both reports need.
 std::unique_ptr<Subscriber> make_call_tree(const ReportContext& context, Sink*);

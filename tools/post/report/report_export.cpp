@@ -10,7 +10,7 @@
 
 namespace post {
 
-std::vector<std::string> remarks_of(const Summary& summary) {
+std::vector<std::string> remarks_of(const Summary& summary, bool guesses) {
   const TraceInfo& info = summary.file.info;
   std::vector<std::string> remarks = info.cannot_see;
   remarks.insert(remarks.end(), info.notes.begin(), info.notes.end());
@@ -18,6 +18,11 @@ std::vector<std::string> remarks_of(const Summary& summary) {
     remarks.push_back("Not complete: " + missing + ".");
   if (is_damaged(summary.file, summary.damage))
     remarks.push_back("The trace is damaged, or its recording ended early.");
+  if (guesses)
+    remarks.push_back(
+        fmt::format("Functions whose names end in {} are guesses: they are behind code without "
+                    "unwind tables, and may be wrong.",
+                    guess_suffix));
   for (std::string& remark : remarks) remark = printable(remark);
   return remarks;
 }
@@ -40,10 +45,15 @@ std::optional<Lack> lack_of_records(bool empty) {
 
 namespace {
 
-ExportFacts facts_of(const Summary& summary) {
+bool has_guesses(const Summary& summary) {
+  return summary.find<CallTree>()->frames().has_guesses();
+}
+
+ExportFacts facts_of(const Summary& summary, bool marked_names) {
   const TraceInfo& info = summary.file.info;
   const bool by_event = summary.event_based();
-  return {info.host.empty() ? "trace" : "trace of " + printable(info.host), remarks_of(summary),
+  return {info.host.empty() ? "trace" : "trace of " + printable(info.host),
+          remarks_of(summary, marked_names),
           by_event ? printable(event_name(summary)) : std::string(),
           by_event ? events_per_tick(summary) : tick_distance(summary),
           summary.ticks.last_time - summary.ticks.first_time};
@@ -52,15 +62,15 @@ ExportFacts facts_of(const Summary& summary) {
 }  // namespace
 
 bool export_callgrind(const Summary& summary, Sink& sink) {
-  return write_callgrind(*summary.find<CallTree>(), facts_of(summary), sink);
+  return write_callgrind(*summary.find<CallTree>(), facts_of(summary, false), sink);
 }
 
 bool export_pprof(const Summary& summary, Sink& sink) {
-  return write_pprof(*summary.find<CallTree>(), facts_of(summary), sink);
+  return write_pprof(*summary.find<CallTree>(), facts_of(summary, has_guesses(summary)), sink);
 }
 
 bool export_speedscope(const Summary& summary, Sink& sink) {
-  return write_speedscope(*summary.find<CallTree>(), facts_of(summary), sink);
+  return write_speedscope(*summary.find<CallTree>(), facts_of(summary, has_guesses(summary)), sink);
 }
 
 }  // namespace post

@@ -15,7 +15,8 @@
 namespace post {
 
 // What the trace lacks or cannot contain, for a file of --export; without control characters.
-std::vector<std::string> remarks_of(const Summary& summary);
+// guesses: names of functions are marked as such.
+std::vector<std::string> remarks_of(const Summary& summary, bool guesses);
 
 // Known before the trace is read: what a tick counts, empty for time; and how many nanoseconds, or
 // events, it represents, 0 if that is not known.

@@ -51,8 +51,9 @@ std::string wait_text(const WaitRow& wait) {
       fmt::format(" WAIT{:>12} {:>12} {:>12} {:>9}    {}\n", milliseconds(wait.times.blocked),
                   milliseconds(wait.times.runnable), milliseconds(wait.times.cut), wait.times.count,
                   reason_word(wait.reason));
-  for (const std::string& frame : wait.frames)
-    text += fmt::format(" FUN {:>48}     {}\n", "", frame);
+  for (size_t i = 0; i < wait.frames.size(); ++i)
+    text +=
+        fmt::format(" FUN {:>48}     {}{}\n", "", wait.frames[i], guess_mark(wait.guessed[i], 1));
   for (const WakerRow& waker : wait.wakers)
     text += fmt::format(" WAKE{:>12} {:>12} {:>12} {:>9}     {}\n", milliseconds(waker.blocked), "",
                         "", waker.count, waker_text(waker));
@@ -103,6 +104,8 @@ std::vector<LeadAndText> off_cpu_sentences(const OffCpu& off_cpu) {
   else
     for (LeadAndText& sentence : stack_sentences(stacks, "dispatches"))
       sentences.push_back(std::move(sentence));
+  for (LeadAndText& sentence : guess_sentences(off_cpu.frames(), false))
+    sentences.push_back(std::move(sentence));
   return sentences;
 }
 

@@ -331,6 +331,10 @@ class Page {
     return rows;
   }
 
+  static bool has_guess(const PathRow& path) {
+    return std::ranges::find(path.guessed, true) != path.guessed.end();
+  }
+
   static bool is_broken(const PathRow& path) { return path.names.front().starts_with("[broken]"); }
 
   // With a blank line and a heading above them.
@@ -344,9 +348,11 @@ class Page {
     }
     if (paths.empty()) return {};
     const bool broken = std::ranges::any_of(paths, is_broken);
-    std::vector<std::string> lines =
-        format_.paragraph(fmt::format("Hottest paths, outermost caller first{}:",
-                                      broken ? " ([broken]: no frame pointers there)" : ""));
+    const bool guessed = std::ranges::any_of(paths, has_guess);
+    std::vector<std::string> lines = format_.paragraph(fmt::format(
+        "Hottest paths, outermost caller first{}{}:",
+        broken ? " ([broken]: no frame pointers there)" : "",
+        guessed ? fmt::format(" ({}: guessed, no unwind tables there)", guess_suffix) : ""));
     lines.insert(lines.begin(), "");
     for (const PathRow& path : paths)
       lines.push_back(share_column(path.ticks) +
@@ -358,8 +364,10 @@ class Page {
   std::string path_text(const PathRow& path, size_t columns) const {
     std::vector<std::vector<std::string>> forms;
     size_t shortest = 0;
-    for (const std::string& name : path.names) {
-      forms.push_back(name_forms(format_.shown(name)));
+    for (size_t i = 0; i < path.names.size(); ++i) {
+      forms.push_back(name_forms(format_.shown(path.names[i])));
+      if (path.guessed[i])
+        for (std::string& form : forms.back()) form += guess_suffix;
       shortest = std::max(shortest, forms.back().size() - 1);
     }
     for (size_t form = 0;; ++form) {

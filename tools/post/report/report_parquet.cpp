@@ -24,7 +24,7 @@ using Kind = RecordSum::Kind;
 
 // Readers must check the first number: it changes if a column changes or goes. The second one
 // counts added columns.
-constexpr const char* schema_version = "1.0";
+constexpr const char* schema_version = "1.1";
 
 enum RowColumn : size_t {
   time_at,
@@ -83,7 +83,8 @@ std::vector<Column> stack_columns() {
           {"module", Type::text, true},
           {"build_id", Type::text, true},
           {"function", Type::text, true},
-          {"mode"}};
+          {"mode"},
+          {"guessed", Type::int32, false, true}};
 }
 
 constexpr std::array<const char*, 4> kinds = {"tick", "running", "runnable", "blocked"};
@@ -313,6 +314,7 @@ bool ParquetRecords::write_stacks(const Summary& summary, Sink& sink) const {
       put(4, build_id(module(frame)));
       put(5, function(frame));
       writer.put(6, mode_[frame.kernel]);
+      writer.put(7, frame.guessed ? 1 : 0);
       if (!writer.end_row()) return false;
     }
   }

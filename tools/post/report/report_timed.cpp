@@ -43,7 +43,9 @@ class TimedExport final : public Subscriber, private RecordsByTime::Output {
   void end_trace() override { records_.end_trace(); }
 
   bool empty() const { return empty_; }
-  void end(const Summary& summary) const { writer_->finish(records_, remarks_of(summary)); }
+  void end(const Summary& summary) const {
+    writer_->finish(records_, remarks_of(summary, records_.has_guesses()));
+  }
 
  private:
   void add(const RecordSum& record, const RecordsByTime& from) override {

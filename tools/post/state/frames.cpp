@@ -2,6 +2,8 @@
 // Converts call stacks from return addresses to functions.
 #include "frames.h"
 
+#include <fmt/format.h>
+
 #include "stack_starts.h"
 #include "text/text.h"
 
@@ -18,6 +20,11 @@ StackEnd end_of(bool broken, bool cut, StackEnd otherwise) {
 }
 
 }  // namespace
+
+std::string guess_mark(uint64_t guessed, uint64_t all) {
+  if (guessed == 0) return {};
+  return guessed == all ? " [guessed]" : fmt::format(" [guessed: {}]", guessed);
+}
 
 StackSource stack_source(const TraceInfo& info) {
   return {info.stacks != "user", info.stacks != "kernel", info.source == "driver"};
@@ -205,7 +212,7 @@ uint32_t Frames::put(PathTree& tree, uint32_t below, const pi::StackView& stack,
                      uint64_t time) {
   const uint32_t first = stack.kernel_frames();
   const bool by_tables = (stack.flags() & PITRACE_STACK_USER_TABLES) != 0;
-  const uint32_t certain = marks_guesses_ && by_tables ? first + stack.table_frames() : UINT32_MAX;
+  const uint32_t certain = by_tables ? first + stack.table_frames() : UINT32_MAX;
   below = put_marker(tree, below, judged.user, false);
   for (uint32_t i = first + judged.user_frames; i-- > first;)
     below =
@@ -245,7 +252,8 @@ std::string Frames::folded_name(FrameId id) const {
     name = folded_text(names_.text(frame.symbol));
   else if (frame.found == Found::no_symbol)
     name = "[" + folded_text(module.substr(module.rfind('/') + 1)) + "]";
-  return name + (frame.kernel ? "_[k]" : frame.guessed ? "_[g]" : "");
+  if (frame.guessed) name += guess_suffix;
+  return name + (frame.kernel ? "_[k]" : "");
 }
 
 std::string folded_text(std::string_view text) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "read/trace_info.h"
@@ -56,6 +57,11 @@ struct JudgedStack {
   StackEnd both() const;  // whole when no part is broken, cut or guessed
 };
 
+// How a guess is shown: behind a name that shall stay one word, and behind the name of a frame that
+// is a guess for some of its ticks, or for all: " [guessed: 2]", " [guessed]".
+constexpr std::string_view guess_suffix = "_[g]";
+std::string guess_mark(uint64_t guessed, uint64_t all);
+
 // Counts of complete and incomplete stacks.
 struct StackCounts {
   // Records with a stack: each is in one of the four counts.
@@ -84,8 +90,6 @@ class Frames {
   Frames(Symbolizer& symbolizer, StringTable& names, Resolver::Options options, StackSource source,
          size_t cache_entries);
 
-  // From now on frames that are guesses have numbers of their own.
-  void mark_guesses() { marks_guesses_ = true; }
   // The frame where it is certain; itself, if it is no guess.
   FrameId certain(FrameId id) const { return frames_[id].guessed ? certain_ids_[id] : id; }
   bool has_guesses() const { return !certain_ids_.empty(); }
@@ -126,8 +130,8 @@ class Frames {
   // "main:/bin/app"; "NoSymbols:/bin/app"; "[broken]", of the kernel's part "[broken]_[k]".
   std::string name(FrameId id) const;
   // As flame graphs have it: "main", "[app]" without a symbol, "[unknown]" without a module; of the
-  // kernel with the suffix _[k], and of a guess with _[g]. Without characters that have a meaning
-  // in the folded form.
+  // kernel with the suffix _[k], and of a guess with its suffix. Without characters that have a
+  // meaning in the folded form.
   std::string folded_name(FrameId id) const;
 
  private:
@@ -152,7 +156,6 @@ class Frames {
   PathTree known_;                    // module, symbol, how it was found
   std::vector<FrameId> known_ids_;    // by place of known_
   std::vector<FrameId> certain_ids_;  // by number, of guesses; empty: there are none
-  bool marks_guesses_ = false;
 };
 
 // The text without line ends and semicolons, which folded stacks are made of.

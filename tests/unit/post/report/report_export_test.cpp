@@ -161,4 +161,29 @@ TEST(ReportExport, EachStackIsASampleWithItsFunctionsAndModules) {
   EXPECT_EQ(profile.at(profile.comments[0]), "interrupts");
 }
 
+TEST(ReportExport, StacksWithAGuessHaveALabel) {
+  const Profile profile = exported(R"(
+info rate=100
+info stacks=user
+section mte 0
+1 name 0x20 app
+1 module 0x20 0x1000 0x1000 0 /bin/app
+section trace 0
+10000000 tick user 0x20 0x20 0x1124 stack user 0x1128 0x1108 tables-1
+20000000 tick user 0x20 0x20 0x1124 stack user 0x1128 0x1108 user-whole tables-2
+)");
+  std::map<std::string, std::string> labels;
+  for (const Profile::Sample& sample : profile.samples) {
+    std::string stack, text;
+    for (const uint64_t location : sample.locations) stack += profile.function_of(location) + " ";
+    for (const auto& [key, value] : sample.labels)
+      text += profile.at(key) + "=" + profile.at(value) + " ";
+    labels[stack] = text;
+  }
+  EXPECT_THAT(labels, UnorderedElementsAre(
+                          Pair("work work _start ", "process=app_0020 "),
+                          Pair("work work _start_[g] ", "process=app_0020 callers=guessed ")));
+  EXPECT_THAT(profile.at(profile.comments.back()), testing::HasSubstr("end in _[g] are guesses"));
+}
+
 }  // namespace

@@ -44,11 +44,28 @@ section trace 1
 5000000 tick user 0x21 0x22 0x1124 stack user 0x1108
 )";
 
-PostRun exported(const char* format, const std::vector<std::string>& processes = {}) {
+// The caller of a tick, and where a thread blocks, are guesses.
+constexpr char guesses[] = R"(
+cpus 1
+info rate=1000
+info stacks=user
+section mte 0
+1 name 0x21 app
+1 module 0x21 0x1000 0x1000 0 /bin/app
+section trace 0
+1000000 dispatch 0x21 0x21 runnable
+2000000 tick user 0x21 0x21 0x1124 stack user 0x1128 0x1108 tables-1
+2100000 tick user 0x21 0x21 0x1124 stack user 0x1128 0x1108 user-whole tables-2
+3000000 dispatch 0 0 sleeping stack user 0x1124 0x1108 tables-1
+4000000 dispatch 0x21 0x21 runnable
+)";
+
+PostRun exported(const char* format, const std::vector<std::string>& processes = {},
+                 const char* text = two_cpus) {
   FakeSymbolizer symbolizer;
   symbolizer.add_symbol("/bin/app", 0x100, 0x20, "_start");
   symbolizer.add_symbol("/bin/app", 0x120, 0x20, "work");
-  const auto trace = trace_from_text(two_cpus);
+  const auto trace = trace_from_text(text);
   EXPECT_TRUE(trace) << trace.error().message;
   post::Options options;
   options.exports = {format};
@@ -205,6 +222,15 @@ TEST(ReportTimed, PerfettoShowsThreadsThatAreNotSelectedAsUnknown) {
     EXPECT_EQ(event.find("old"), std::string::npos) << event;
 }
 
+TEST(ReportTimed, PerfettoMarksGuesses) {
+  const PerfettoTrace trace(exported("perfetto", {}, guesses).perfetto);
+  EXPECT_THAT(
+      trace.samples,
+      ElementsAre("2000000 CPU 0 33/33 user: _start_[g]:/bin/app work:/bin/app work:/bin/app",
+                  "2100000 CPU 0 33/33 user: _start:/bin/app work:/bin/app work:/bin/app"));
+  EXPECT_THAT(trace.hooks, Contains(testing::HasSubstr("end in _[g] are guesses")));
+}
+
 // The stack as text, the outermost function first.
 std::string stack_of(const nlohmann::json& shared, const nlohmann::json& number) {
   if (number.is_null()) return "";
@@ -255,6 +281,36 @@ TEST(ReportTimed, FirefoxHasTheTicksAndStatesOfEachThread) {
     }
   }
   EXPECT_EQ(profile["libs"][0]["path"], "/bin/app");
+}
+
+TEST(ReportTimed, FirefoxMarksGuesses) {
+  const auto profile = nlohmann::json::parse(gunzip(exported("firefox", {}, guesses).firefox));
+  const nlohmann::json& app = profile["threads"][0];
+  std::vector<std::string> stacks;
+  for (const nlohmann::json& stack : app["samples"]["stack"])
+    stacks.push_back(stack_of(profile["shared"], stack));
+  EXPECT_THAT(stacks, ElementsAre(" _start_[g] work work", " _start work work"));
+  for (const nlohmann::json& data : app["markers"]["data"])
+    if (data.contains("cause")) {
+      EXPECT_EQ(stack_of(profile["shared"], data["cause"]["stack"]), " _start_[g] work");
+    }
+  // The subcategory of each function's frame, by its name.
+  std::map<std::string, std::string> named;
+  const nlohmann::json& frames = profile["shared"]["frameTable"];
+  for (size_t i = 0; i < frames["length"]; ++i) {
+    const size_t function = frames["func"][i].get<size_t>();
+    const size_t name = profile["shared"]["funcTable"]["name"][function].get<size_t>();
+    const nlohmann::json& category =
+        profile["meta"]["categories"][frames["category"][i].get<size_t>()];
+    named[profile["shared"]["stringArray"][name].get<std::string>()] =
+        category["name"].get<std::string>() + "/" +
+        category["subcategories"][frames["subcategory"][i].get<size_t>()].get<std::string>();
+  }
+  EXPECT_THAT(named, testing::UnorderedElementsAre(testing::Pair("_start_[g]", "User/Guessed"),
+                                                   testing::Pair("_start", "User/Other"),
+                                                   testing::Pair("work", "User/Other")));
+  EXPECT_THAT(profile["meta"]["extra"][0]["entries"].back()["value"].get<std::string>(),
+              testing::HasSubstr("end in _[g] are guesses"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The nodes of flame graphs: call paths that are joined where they have the same functions.
-import { markerKind, processText, symbolText, threadText, type Trace } from './trace';
+import { processText, symbolText, threadText, type Trace } from './trace';
 import type { Totals } from './totals';
 
 export type Group = 'none' | 'process' | 'thread';
@@ -12,6 +12,7 @@ export interface FlameNode {
   ticks: number;
   own: number; // of a node of callees: on the function itself
   base: number; // ticks in the trace with which this one is compared
+  guessed: number; // of the ticks, those for which it is a guess that this function called
   up: FlameNode | null;
   depth: number;
   below(): FlameNode[]; // by ticks, then name
@@ -26,6 +27,7 @@ class Base implements FlameNode {
     readonly own: number,
     readonly up: FlameNode | null,
     private readonly make: (node: FlameNode) => FlameNode[],
+    readonly guessed = 0,
     readonly base = 0,
   ) {}
   get depth(): number {
@@ -88,7 +90,7 @@ export class FlameMaker {
         others.push(path);
         ticks += base.all[path]!;
       }
-    return new Base('all', -1, this.totals.total, 0, null, (root) => this.comparedOf(root, roots, others), ticks);
+    return new Base('all', -1, this.totals.total, 0, null, (root) => this.comparedOf(root, roots, others), 0, ticks);
   }
 
   private comparedOf(up: FlameNode, paths: number[], others: number[]): FlameNode[] {
@@ -102,7 +104,7 @@ export class FlameMaker {
       const ticks = before.reduce((sum, path) => sum + base.all[path]!, 0);
       const make = (node: FlameNode) =>
         this.comparedOf(node, same.flatMap((path) => this.pathsBelow(path)), before.flatMap((path) => listBelow(base, path)));
-      return new Base(symbolText(this.trace, frame), frame, this.sum(same), own, up, make, ticks);
+      return new Base(symbolText(this.trace, frame), frame, this.sum(same), own, up, make, this.guessed(same), ticks);
     });
   }
 
@@ -131,9 +133,7 @@ export class FlameMaker {
     const own = this.ownOf(frame);
     const name = symbolText(this.trace, frame);
     return {
-      callees: new Base(name, frame, ticks, own, null, (node) =>
-        this.calleesOf(node, paths.flatMap((path) => this.pathsBelow(path))),
-      ),
+      callees: new Base(name, frame, ticks, own, null, (node) => this.calleesOf(node, paths.flatMap((path) => this.pathsBelow(path))), this.guessed(paths)),
       callers: new Base(name, frame, ticks, own, null, (node) =>
         this.callersOf(
           node,
@@ -141,6 +141,7 @@ export class FlameMaker {
             .filter((path) => this.trace.above[path]! >= 0)
             .map((path) => ({ path: this.trace.above[path]!, ticks: this.totals.all[path]! })),
         ),
+        this.guessed(paths),
       ),
     };
   }
@@ -181,6 +182,10 @@ export class FlameMaker {
     return paths.reduce((sum, path) => sum + this.totals.all[path]!, 0);
   }
 
+  private guessed(paths: number[]): number {
+    return this.sum(paths.filter((path) => this.trace.guessed[path] === 1));
+  }
+
   private pathsBelow(path: number): number[] {
     return listBelow(this.trace, path).filter((below) => this.totals.all[below]! > 0);
   }
@@ -188,23 +193,23 @@ export class FlameMaker {
   private calleesOf(up: FlameNode, paths: number[]): FlameNode[] {
     return [...grouped(paths, (path) => this.trace.frame[path]!)].map(([frame, same]) => {
       const own = same.reduce((sum, path) => sum + this.totals.own[path]!, 0);
-      return new Base(symbolText(this.trace, frame), frame, this.sum(same), own, up, (node) =>
-        this.calleesOf(node, same.flatMap((path) => this.pathsBelow(path))),
-      );
+      const make = (node: FlameNode) => this.calleesOf(node, same.flatMap((path) => this.pathsBelow(path)));
+      return new Base(symbolText(this.trace, frame), frame, this.sum(same), own, up, make, this.guessed(same));
     });
   }
 
   private callersOf(up: FlameNode, paths: { path: number; ticks: number }[]): FlameNode[] {
     return [...grouped(paths, ({ path }) => this.trace.frame[path]!)].map(([frame, same]) => {
-      const ticks = same.reduce((sum, part) => sum + part.ticks, 0);
-      return new Base(symbolText(this.trace, frame), frame, ticks, 0, up, (node) =>
+      const sum = (parts: typeof same) => parts.reduce((ticks, part) => ticks + part.ticks, 0);
+      const make = (node: FlameNode) =>
         this.callersOf(
           node,
           same
             .filter(({ path }) => this.trace.above[path]! >= 0)
             .map((part) => ({ path: this.trace.above[part.path]!, ticks: part.ticks })),
-        ),
-      );
+        );
+      const guessed = sum(same.filter(({ path }) => this.trace.guessed[path] === 1));
+      return new Base(symbolText(this.trace, frame), frame, sum(same), 0, up, make, guessed);
     });
   }
 }
@@ -266,6 +271,8 @@ export function foundTicks(boxes: readonly Box[], zoomed: FlameNode, fits: (node
   return ticks;
 }
 
-export function isMissing(trace: Trace, node: FlameNode): boolean {
-  return node.frame >= 0 && (trace.kind[node.frame]! & markerKind) !== 0;
+// Behind the name of a function that is a guess, or for some of the ticks.
+export function guessMark(node: FlameNode): string {
+  if (node.guessed === 0) return '';
+  return node.guessed === node.ticks ? ' [guessed]' : ' [guessed in part]';
 }

@@ -2,7 +2,7 @@
 // A flame graph on a canvas, and the view that shows one or two of them.
 import { button, canvasFont, choice, element, fitText, prepareCanvas } from './dom';
 import { changeColour, colours, frameColour } from './colours';
-import { boxesOf, changeOf, foundTicks, type Box, type FlameNode, type Group, type Width } from './flame';
+import { boxesOf, changeOf, foundTicks, guessMark, type Box, type FlameNode, type Group, type Width } from './flame';
 import { percent } from './format';
 import type { Flame, State } from './state';
 import { emptyText } from './summary_view';
@@ -80,7 +80,7 @@ export class FlameGraph {
         context.lineWidth = 1.5;
         context.strokeRect(left + 0.75, row * rowHeight + 0.75, Math.max(wide - 1.5, 0.5), rowHeight - 2.5);
       }
-      const text = fitText(context, node.name, wide - 8);
+      const text = fitText(context, node.name + guessMark(node), wide - 8);
       if (!text) continue;
       context.font = canvasFont;
       context.fillStyle = fits ? hues.back : hues.text;
@@ -315,6 +315,7 @@ export class FlameView {
       parts.push(`in ${trace.base!.trace} ${this.state.flameText(node.base)}, ${percent(node.base, root.base)} %`, isNoise ? `${points}, perhaps by chance` : points);
     }
     if (node.frame >= 0) parts.push(moduleText(trace, node.frame));
+    if (node.guessed > 0) parts.push(`guessed${node.guessed < node.ticks ? ` for ${this.state.flameText(node.guessed)}` : ''}: behind code without unwind tables`);
     this.detail.replaceChildren(element('bdi', { class: 'name' }, node.name), ` — ${parts.join(' · ')}`);
     this.update();
   }

@@ -5,7 +5,7 @@ import { element } from './dom';
 import { unpack } from './inflate';
 import { traceOf } from './trace';
 
-export { boxesOf, changeOf, FlameMaker, foundTicks } from './flame';
+export { boxesOf, changeOf, FlameMaker, foundTicks, guessMark } from './flame';
 export { count, duration, milliseconds, percent, roundStep, seconds } from './format';
 export { HookMarks } from './hooks';
 export { cpuLanes, mean, orderLanes, threadLanes } from './lanes';

@@ -53,6 +53,7 @@ export interface Waits {
   above: Int32Array; // -1: none
   frame: Int32Array;
   thread: Int32Array;
+  guessed: Uint8Array;
   firstBelow: Int32Array;
   nextBelow: Int32Array;
   blocked: Sums;
@@ -117,6 +118,7 @@ export interface Trace {
   above: Int32Array; // by path: the path of the caller, -1: none
   frame: Int32Array;
   thread: Int32Array;
+  guessed: Uint8Array; // by path: 1: that this function called is a guess
   firstBelow: Int32Array; // by path: paths of functions that it calls, as a list; -1: none
   nextBelow: Int32Array;
   leftOut: number; // paths that are joined
@@ -240,6 +242,7 @@ function waitsOf(value: unknown): Waits | null {
     above,
     frame: Int32Array.from(numbers(given, 'frame')),
     thread: Int32Array.from(numbers(given, 'thread')),
+    guessed: Uint8Array.from(numbers(given, 'guessed')),
     ...below(above),
     blocked: sumsOf(fields(given, 'blocked')),
     runnable: sumsOf(fields(given, 'runnable')),
@@ -321,6 +324,7 @@ export function traceOf(data: unknown): Trace {
     above,
     frame: ints('paths', 'frame'),
     thread: ints('paths', 'thread'),
+    guessed: Uint8Array.from(numbers(paths, 'guessed')),
     ...below(above),
     leftOut: paths['left_out'] as number,
     leftOutTicks: paths['left_out_ticks'] as number,
@@ -341,8 +345,8 @@ export function traceOf(data: unknown): Trace {
 export function waitTrace(trace: Trace, kind: WaitKind): Trace {
   const { waits } = trace;
   if (!waits) throw new Error('The trace has no waits.');
-  const { hasStacks, leftOut, leftOutNs, above, frame, thread, firstBelow, nextBelow } = waits;
-  return { ...trace, hasStacks, leftOut, leftOutTicks: leftOutNs, above, frame, thread, firstBelow, nextBelow, pathTicks: waits[kind], base: null, code: null };
+  const { hasStacks, leftOut, leftOutNs, above, frame, thread, guessed, firstBelow, nextBelow } = waits;
+  return { ...trace, hasStacks, leftOut, leftOutTicks: leftOutNs, above, frame, thread, guessed, firstBelow, nextBelow, pathTicks: waits[kind], base: null, code: null };
 }
 
 // ---- names -----------------------------------------------------------------------------------------
