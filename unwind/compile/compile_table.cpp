@@ -117,46 +117,49 @@ Rule runtime_rule() {
   return rule;
 }
 
-class SectionCompiler {
+// Places in the file that have entries.
+class KnownCode {
  public:
-  SectionCompiler(const CfiSection& section, std::span<const Segment> segments)
-      : section_(section), segments_(segments) {}
+  void add(uint64_t begin, uint64_t end) { ranges_.push_back({begin, end}); }
 
-  std::vector<std::byte> compile(RuntimeFile runtime) {
-    CfiEntry entry;
-    for (uint64_t at = 0; section_.read(at, entry); at = entry.next) {
-      if (entry.kind == CfiEntry::Kind::invalid) rows_.count_invalid();
-      if (entry.kind == CfiEntry::Kind::function) add_function(entry);
-    }
-    add_runtime(std::move(runtime));
-    return rows_.take();
+  // After all were added: then has() can be called.
+  void sort() {
+    std::ranges::sort(ranges_, {}, &Range::begin);
+    for (size_t i = 1; i < ranges_.size(); ++i)
+      ranges_[i].end = std::max(ranges_[i].end, ranges_[i - 1].end);
+  }
+  bool has(uint64_t place) const {
+    const auto next = std::ranges::upper_bound(ranges_, place, {}, &Range::begin);
+    return next != ranges_.begin() && place < std::prev(next)->end;
   }
 
  private:
-  const CfiCommon* common_at(uint64_t at) {
-    const auto [known, is_new] = commons_.try_emplace(at);
-    if (is_new) known->second = section_.common_at(at);
-    return known->second.valid ? &known->second : nullptr;
+  struct Range {
+    uint64_t begin;
+    uint64_t end;  // after sort(): the highest of all that begin before
+  };
+  std::vector<Range> ranges_;
+};
+
+// Compiles sections of one file, the first of which counts where several have entries.
+class SectionCompiler {
+ public:
+  explicit SectionCompiler(std::span<const Segment> segments) : segments_(segments) {}
+
+  void add(const CfiSection& section) {
+    commons_.clear();
+    KnownCode added = known_;
+    CfiEntry entry;
+    for (uint64_t at = 0; section.read(at, entry); at = entry.next) {
+      if (entry.kind == CfiEntry::Kind::invalid) rows_.count_invalid();
+      if (entry.kind == CfiEntry::Kind::function) add_function(section, entry, added);
+    }
+    added.sort();
+    known_ = std::move(added);
   }
 
-  void add_function(const CfiEntry& entry) {
-    const CfiCommon* common = common_at(entry.common);
-    const auto function = common ? section_.function(entry, *common) : std::nullopt;
-    if (!function) return rows_.count_invalid();
-    // The linker leaves functions that it has removed at address 0, outside all code.
-    const uint64_t begin = function->begin;
-    const auto segment = std::ranges::find_if(segments_, [=](const Segment& one) {
-      return begin >= one.address && begin - one.address < one.bytes;
-    });
-    if (segment == segments_.end() || function->bytes == 0) return;
-    const uint64_t place = begin - segment->address + segment->offset;
-    const uint64_t space = segment->bytes - (begin - segment->address);
-    if (place + space < place) return rows_.count_invalid();
-    rows_.begin_function(place, place + std::min(function->bytes, space));
-    CfiProgram(*common).run(function->instructions, place, rows_);
-  }
-
-  // Symbols are counted as code is: from where a mapping of code would have the file's first byte.
+  // After all sections. Symbols are counted as code is: from where a mapping of code would have the
+  // file's first byte.
   void add_runtime(RuntimeFile runtime) {
     if (runtime.runtime == Runtime::none) return;
     for (uint64_t& symbol : runtime.symbols)
@@ -169,9 +172,38 @@ class SectionCompiler {
                         runtime_rule());
   }
 
-  const CfiSection& section_;
+  std::vector<std::byte> take() { return rows_.take(); }
+
+ private:
+  const CfiCommon* common_at(const CfiSection& section, uint64_t at) {
+    const auto [known, is_new] = commons_.try_emplace(at);
+    if (is_new) known->second = section.common_at(at);
+    return known->second.valid ? &known->second : nullptr;
+  }
+
+  void add_function(const CfiSection& section, const CfiEntry& entry, KnownCode& added) {
+    const CfiCommon* common = common_at(section, entry.common);
+    const auto function = common ? section.function(entry, *common) : std::nullopt;
+    if (!function) return rows_.count_invalid();
+    // The linker leaves functions that it has removed at address 0, outside all code.
+    const uint64_t begin = function->begin;
+    const auto segment = std::ranges::find_if(segments_, [=](const Segment& one) {
+      return begin >= one.address && begin - one.address < one.bytes;
+    });
+    if (segment == segments_.end() || function->bytes == 0) return;
+    const uint64_t place = begin - segment->address + segment->offset;
+    const uint64_t space = segment->bytes - (begin - segment->address);
+    if (place + space < place) return rows_.count_invalid();
+    if (known_.has(place)) return;
+    const uint64_t end = place + std::min(function->bytes, space);
+    added.add(place, end);
+    rows_.begin_function(place, end);
+    CfiProgram(*common).run(function->instructions, place, rows_);
+  }
+
   const std::span<const Segment> segments_;
-  std::unordered_map<uint64_t, CfiCommon> commons_;
+  std::unordered_map<uint64_t, CfiCommon> commons_;  // of one section
+  KnownCode known_;                                  // of the sections before
   TableBuilder rows_;
 };
 
@@ -189,11 +221,18 @@ pi::Result<std::vector<std::byte>> compile_table(std::span<const std::byte> file
       header.e_ident[EI_DATA] != ELFDATA2LSB)
     return pi::Error{1, "not for this processor"};
   const auto segments = code_segments(elf.get());
-  std::string unpacked;
-  auto section = find_section(elf.get(), ".eh_frame", file.size(), unpacked);
-  if (!section) section = find_section(elf.get(), ".debug_frame", file.size(), unpacked);
-  if (!section || segments.empty()) return pi::Error{1, "no unwind information"};
-  return SectionCompiler(*section, segments).compile(find_runtime(elf.get()));
+  SectionCompiler compiler(segments);
+  bool has_section = false;
+  // A program in Go with parts in C has both: .debug_frame for Go, .eh_frame for C.
+  for (const char* name : {".eh_frame", ".debug_frame"}) {
+    std::string unpacked;
+    const auto section = find_section(elf.get(), name, file.size(), unpacked);
+    if (section) compiler.add(*section);
+    has_section |= section.has_value();
+  }
+  if (!has_section || segments.empty()) return pi::Error{1, "no unwind information"};
+  compiler.add_runtime(find_runtime(elf.get()));
+  return compiler.take();
 }
 
 }  // namespace unwind

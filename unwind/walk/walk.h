@@ -72,7 +72,10 @@ class Walk {
       }
       const Step step = by_table ? step_by_table(rule) : step_by_frame_pointer();
       guessed |= !by_table;
-      if (step == Step::outermost) walked.end = guessed ? End::unknown : End::whole;
+      // While a thread starts another program, it has the registers of the old one and the memory
+      // of the new one, which may be zero where a return address was.
+      if (step == Step::outermost)
+        walked.end = guessed || walked.frames == 0 ? End::unknown : End::whole;
       // What a frame pointer points to is not known to be a frame.
       if (step == Step::not_captured && !guessed) walked.end = End::cut;
       if (step != Step::done) return walked;

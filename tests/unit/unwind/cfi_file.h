@@ -68,9 +68,13 @@ inline std::vector<std::byte> as_bytes(const std::string& text) {
   return {first, first + text.size()};
 }
 
+inline void add_section(ElfBuilder& elf, const std::string& section, const std::string& name) {
+  elf.section(name, SHT_PROGBITS, section, 0, name == ".eh_frame" ? SHF_ALLOC : 0, 0x10000);
+}
+
 inline std::vector<std::byte> file_with(const std::string& section, const std::string& name) {
   ElfBuilder elf;
-  elf.section(name, SHT_PROGBITS, section, 0, name == ".eh_frame" ? SHF_ALLOC : 0, 0x10000);
+  add_section(elf, section, name);
   return as_bytes(elf.bytes());
 }
 

@@ -146,6 +146,30 @@ TEST(UnwindCompile, DebugFrameIsUsedWhereEhFrameIsMissing) {
   EXPECT_FALSE(unwind::compile_table(file_with(section.bytes(), ".debug_info")));
 }
 
+// As a program in Go with parts in C has them.
+TEST(UnwindCompile, OfTwoSectionsEachCountsWhereItHasAnEntryAndEhFrameFirst) {
+  const auto with_offset = [](int offset) { return cfi({DW_CFA_def_cfa_offset, offset}); };
+  const std::string eh_frame = CfiSection(true)
+                                   .function(code + 0x100, 0x20, with_offset(16))
+                                   .function(code + 0x180, 0x40, with_offset(24))
+                                   .bytes();
+  const std::string debug_frame = CfiSection(false)
+                                      .function(code, 0x20, with_offset(32))
+                                      .function(code + 0x100, 0x60, with_offset(40))
+                                      .function(code + 0x170, 0x30, with_offset(48))
+                                      .function(code + 0x190, 0x10, with_offset(56))
+                                      .function(code + 0x1c0, 0x10, with_offset(64))
+                                      .bytes();
+  ElfBuilder elf;
+  unwind_test::add_section(elf, debug_frame, ".debug_frame");
+  unwind_test::add_section(elf, eh_frame, ".eh_frame");
+  const auto table = compile(unwind_test::as_bytes(elf.bytes()));
+  const std::vector<std::pair<uint64_t, int32_t>> expected = {
+      {0, 32},     {0x1f, 32},  {0x20, 0},   {0x100, 16}, {0x11f, 16}, {0x120, 0},  {0x16f, 0},
+      {0x170, 48}, {0x17f, 48}, {0x180, 24}, {0x190, 24}, {0x1bf, 24}, {0x1c0, 64}, {0x1d0, 0}};
+  for (const auto& [place, offset] : expected) EXPECT_EQ(offset_at(table, place), offset) << place;
+}
+
 std::string packed_by(uint32_t type, const std::string& section, uint64_t size) {
   std::string packed(256, '\0');
   size_t length = 0;

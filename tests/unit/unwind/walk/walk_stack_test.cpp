@@ -145,8 +145,12 @@ TEST_F(UnwindWalk, AStackIsCutWhereTheSpaceForFramesEnds) {
   EXPECT_EQ(walked.frames, 1u);
 }
 
-TEST_F(UnwindWalk, AReturnAddressOfZeroIsTheEnd) {
-  EXPECT_EQ(walk(bias + plain, {1, 2, 0}).end, End::whole);
+// But not of the registers' own code: in the new memory of a program that is just being started,
+// words are zero.
+TEST_F(UnwindWalk, ACallersReturnAddressOfZeroIsTheEnd) {
+  EXPECT_EQ(walk(bias + plain, {1, 2, bias + plain + 0x20, 3, 4, 0}).end, End::whole);
+  EXPECT_THAT(frames_, ElementsAre(bias + plain + 0x20));
+  EXPECT_EQ(walk(bias + plain, {1, 2, 0}).end, End::unknown);
   EXPECT_TRUE(frames_.empty());
 }
 
