@@ -1,9 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Stacks of one known call tree in Rust, Go and C with musl (static and dynamic), -O2 and without frame pointers: with perf events on this
+# Stacks of one known call tree in Rust, Go, Go with a part in C, and C with musl (static and dynamic), -O2 and without frame pointers: with perf events on this
 # machine, and with the module in a guest. A language whose compiler is missing is skipped.
 
-programs=(in_rust in_go in_musl in_musl_static)
+programs=(in_rust in_go in_cgo in_musl in_musl_static)
 
 # compile: what can be compiled here, into $BATS_FILE_TMPDIR/programs; a file PROGRAM.missing has the reason for another.
 compile() {
@@ -16,8 +16,10 @@ compile() {
   fi
   if command -v go >/dev/null; then
     GO111MODULE=off GOCACHE=$BATS_FILE_TMPDIR/go-cache GOFLAGS='' CGO_ENABLED=0 go build -o "$to/in_go" "$sources/tree.go"
+    GO111MODULE=off GOCACHE=$BATS_FILE_TMPDIR/go-cache GOFLAGS='' CGO_ENABLED=1 CGO_CFLAGS='-O2 -fomit-frame-pointer' \
+      go build -o "$to/in_cgo" "$sources/tree.go" "$sources/part_in_c.go"
   else
-    echo 'needs golang-go' >"$to/in_go.missing"
+    tee "$to/in_go.missing" >"$to/in_cgo.missing" <<<'needs golang-go'
   fi
   if command -v musl-gcc >/dev/null; then
     local options=(-O2 -fomit-frame-pointer -fno-optimize-sibling-calls -I"$SOURCE_DIR/tests/progs")
@@ -123,6 +125,15 @@ with_perf() {
   sed -n 's/^in_go_[0-9a-f]*;//p' perf-in_go/tprof.folded | awk '
     /main\.work/ { all += $NF; if (/^runtime\.goexit[^;]*;/) good += $NF; else print }
     END { print good " of " all; exit good < 0.99 * all }'
+}
+
+@test "stacks of a Go program with a part in C have the shares of its calls, with perf events" {
+  with_perf in_cgo
+  readelf -SW programs/in_cgo | grep -cE ' \.(eh_frame|debug_frame) ' | grep -x 2
+  # C's code is called on a stack of the runtime, which no table of Go leaves.
+  sed -n 's/^in_cgo_[0-9a-f]*;//p' perf-in_cgo/tprof.folded | awk '
+    /leaf_in_c( |;)/ { all += $NF; if (/;runtime\.asmcgocall[^;]*;[^;]*part_in_c;leaf_in_c( |;)/) good += $NF; else print }
+    END { print good " of " all; exit !(all >= 200 && good >= 0.99 * all) }'
 }
 
 @test "stacks of a program with musl have the shares of its calls, with perf events" { with_perf in_musl; }
