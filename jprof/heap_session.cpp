@@ -2,8 +2,6 @@
 // The option HD in one JVM.
 #include "heap_session.h"
 
-#include <unistd.h>
-
 #include <exception>
 #include <utility>
 
@@ -110,31 +108,24 @@ void HeapSession::on_vm_death(JNIEnv* jni) noexcept {
 
 Answer HeapSession::execute(JNIEnv* jni, const Command& command) {
   const std::lock_guard lock(control_);
-  if (ended_) return failed("the JVM ends");
-  switch (command.verb) {
-    case Verb::heap_dump:
-    case Verb::heap_dump_live:
-      return take_heap_dump(jvmti_, jni, options_, command.verb == Verb::heap_dump_live);
-    case Verb::info:
-      return {true, "JProf " JPROF_VERSION " in process " + std::to_string(::getpid()) +
-                        "\nheap dumps: on command" +
-                        (options_.no_start ? "" : ", and when the JVM ends") +
-                        "\ncommands: " + server_.description()};
-    case Verb::verbose:
-      options_.verbose = true;
-      return {true, "JProf reports on the JVM's stderr"};
-    case Verb::shutdown:
-      return {true, "no more commands are accepted"};
-    case Verb::log_names: {
-      auto options = with_log_names(options_, command);
-      if (!options) return failed(options.error().message);
-      options_ = std::move(*options);
-      return {true, "the directory of the next log: '" + options_.log_path + "'"};
-    }
-    default:
-      return failed("'" + command.text +
-                    "': this JVM only dumps its heap; its commands are HD and HDF");
-  }
+  return ended_ ? failed("the JVM ends") : execute_locked(jni, command);
+}
+
+Answer HeapSession::answer(JNIEnv*, const Command& command) {
+  return failed("'" + command.text +
+                "': this JVM only dumps its heap; its commands are HD and HDF");
+}
+
+Answer HeapSession::set_log_names(const Command& command) {
+  auto options = with_log_names(options_, command);
+  if (!options) return failed(options.error().message);
+  options_ = std::move(*options);
+  return {true, "the directory of the next log: '" + options_.log_path + "'"};
+}
+
+std::string HeapSession::state() const {
+  return std::string("\nheap dumps: on command") +
+         (options_.no_start ? "" : ", and when the JVM ends");
 }
 
 }  // namespace pi::jprof

@@ -6,16 +6,17 @@
 
 #include <jvmti.h>
 
-#include <mutex>
+#include <optional>
+#include <string>
 
 #include <pi/result.h>
 
 #include "options.h"
-#include "probes/command_server.h"
+#include "probes/commanded_recording.h"
 
 namespace pi::jprof {
 
-class HeapSession {
+class HeapSession final : private CommandedRecording {
  public:
   // That of this process. Never destroyed, since events may come until the process ends.
   static HeapSession& get();
@@ -31,12 +32,12 @@ class HeapSession {
 
  private:
   Answer execute(JNIEnv* jni, const Command& command);
+  Answer answer(JNIEnv* jni, const Command& command) override;
+  std::optional<Answer> finish(JNIEnv*) override { return std::nullopt; }
+  Answer set_log_names(const Command& command) override;
+  std::string state() const override;
 
-  jvmtiEnv* jvmti_ = nullptr;
-  std::mutex control_;  // of commands and the JVM's end. Protects what follows.
-  Options options_;
-  bool ended_ = false;
-  CommandServer server_;
+  bool ended_ = false;  // protected by control_
 };
 
 }  // namespace pi::jprof

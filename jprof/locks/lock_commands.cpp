@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The commands of rtdriver in a JVM with the lock monitor: what each command does.
-#include <unistd.h>
-
 #include <utility>
 
-#include "heap/heap_dump.h"
 #include "locks/lock_monitor.h"
 
 namespace pi::jprof {
@@ -20,7 +17,7 @@ Answer LockMonitor::execute(JNIEnv* jni, const Command& command) {
   return ended_ ? failed("the JVM ends") : execute_locked(jni, command);
 }
 
-Answer LockMonitor::execute_locked(JNIEnv* jni, const Command& command) {
+Answer LockMonitor::answer(JNIEnv* jni, const Command& command) {
   switch (command.verb) {
     case Verb::lock_start:
     case Verb::lock_start_lite: {
@@ -44,27 +41,19 @@ Answer LockMonitor::execute_locked(JNIEnv* jni, const Command& command) {
       contended_.reset();
       has_counts_ = counting_;
       return {true, "all counts of monitors are 0"};
-    case Verb::shutdown:
-      if (!counting_) return {true, "no more commands are accepted"};
-      counting_ = false;
-      locks_.stop(jni);
-      return dump(jni);
-    case Verb::heap_dump:
-    case Verb::heap_dump_live:
-      return take_heap_dump(jvmti_, jni, options_, command.verb == Verb::heap_dump_live);
-    case Verb::info:
-      return {true, info()};
-    case Verb::verbose:
-      options_.verbose = true;
-      return {true, "JProf reports on the JVM's stderr"};
-    case Verb::log_names:
-      return set_log_names(command);
     default:
       return failed(
           "'" + command.text +
           "': this JVM counts monitors; its commands are JLMSTART, JLMSTARTLITE, JLMSTOP, "
           "JLMDUMP and JLMRESET");
   }
+}
+
+std::optional<Answer> LockMonitor::finish(JNIEnv* jni) {
+  if (!counting_) return std::nullopt;
+  counting_ = false;
+  locks_.stop(jni);
+  return dump(jni);
 }
 
 Answer LockMonitor::dump(JNIEnv* jni) {
@@ -85,13 +74,10 @@ Answer LockMonitor::set_log_names(const Command& command) {
   return {true, "the next log: '" + log_.path() + "'"};
 }
 
-std::string LockMonitor::info() const {
-  std::string text = "JProf " JPROF_VERSION " in process " + std::to_string(::getpid()) +
-                     "\nmonitors: " + (counting_ ? "counted" : "not counted");
+std::string LockMonitor::state() const {
+  std::string text = counting_ ? "\nmonitors: counted" : "\nmonitors: not counted";
   if (counting_) text += kind_ == Locks::counts ? ", without hold times" : ", with hold times";
-  text += "\nlogs written: " + std::to_string(written_);
-  if (written_ > 0) text += "; the last: '" + last_ + "'";
-  return text + "\ncommands: " + server_.description();
+  return text + logs_text(written_, last_);
 }
 
 }  // namespace pi::jprof

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -18,12 +19,12 @@
 #include "log_file.h"
 #include "options.h"
 #include "probes/class_probes.h"
-#include "probes/command_server.h"
+#include "probes/commanded_recording.h"
 #include "probes/method_list.h"
 
 namespace pi::jprof {
 
-class LockMonitor {
+class LockMonitor final : private CommandedRecording {
  public:
   // That of this process. Never destroyed, since events may come until the process ends.
   static LockMonitor& get();
@@ -51,12 +52,12 @@ class LockMonitor {
   std::string heading() const;
   // The commands (lock_commands.cpp).
   Answer execute(JNIEnv* jni, const Command& command);
-  Answer execute_locked(JNIEnv* jni, const Command& command);
-  Answer set_log_names(const Command& command);
+  Answer answer(JNIEnv* jni, const Command& command) override;
+  std::optional<Answer> finish(JNIEnv* jni) override;
+  Answer set_log_names(const Command& command) override;
+  std::string state() const override;
   Answer dump(JNIEnv* jni);
-  std::string info() const;
 
-  jvmtiEnv* jvmti_ = nullptr;
   MethodList methods_;
   ClassProbes class_probes_;
   JavaLocks locks_;
@@ -65,16 +66,13 @@ class LockMonitor {
   int64_t gc_began_ = 0;
   std::atomic<bool> ready_ = false;  // the probes can be called
   std::atomic<bool> counting_ = false;
-  // Of starting, stopping and writing, by events and commands. Protects what follows.
-  std::mutex control_;
-  Options options_;
+  // Protected by control_.
   Locks kind_ = Locks::none;  // of the last start
   bool has_counts_ = false;   // that were not written since counting began or ended
   bool ended_ = false;        // the JVM ends
   LogFile log_;               // the next one, open so that errors are seen early
   unsigned written_ = 0;
   std::string last_;
-  CommandServer server_;
 };
 
 }  // namespace pi::jprof

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,7 +24,7 @@
 #include "probes/c_functions.h"
 #include "probes/call_logs.h"
 #include "probes/class_probes.h"
-#include "probes/command_server.h"
+#include "probes/commanded_recording.h"
 #include "probes/initial_frames.h"
 #include "probes/live_objects.h"
 #include "probes/method_events.h"
@@ -32,7 +33,7 @@
 
 namespace pi::jprof {
 
-class CallFlow {
+class CallFlow final : private CommandedRecording {
  public:
   // That of this process. Never destroyed, since events may come until the process ends.
   static CallFlow& get();
@@ -71,11 +72,13 @@ class CallFlow {
   // The commands (call_flow_commands.cpp).
   Answer execute(JNIEnv* jni, const Command& command);
   static bool writes_logs(Verb verb);
-  Answer execute_locked(JNIEnv* jni, const Command& command);
+  Answer answer(JNIEnv* jni, const Command& command) override;
+  std::optional<Answer> finish(JNIEnv* jni) override;
+  Answer set_log_names(const Command& command) override;
+  std::string state() const override;
   Answer stop(JNIEnv* jni);
   void forget_counts();
   bool has_all_events() const;
-  std::string info() const;
 
   Status load_minima();
   bool trains_inlined() const;
@@ -98,8 +101,6 @@ class CallFlow {
   void report(const std::string& text) const;
 
   JavaVM* vm_ = nullptr;
-  jvmtiEnv* jvmti_ = nullptr;
-  Options options_;
   MethodList methods_;
   ClassProbes class_probes_;
   MethodEvents method_events_;
@@ -116,8 +117,7 @@ class CallFlow {
   std::atomic<uint64_t> mount_count_ = 0;
   std::mutex mutex_;
   std::map<uint32_t, std::string> ended_threads_;  // names by kernel id
-  // Of starting, stopping and writing, by events and commands. Protects what follows.
-  std::mutex control_;
+  // Protected by control_.
   pi::callflow::Settings settings_;
   std::vector<pi::callflow::Column> columns_;
   std::string metrics_note_;  // what is measured otherwise than its name says
@@ -126,7 +126,6 @@ class CallFlow {
   bool has_counts_ = false;          // that are not written
   std::atomic<bool> ended_ = false;  // the JVM ends
   CallLogs logs_;
-  CommandServer server_;
 };
 
 }  // namespace pi::jprof

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The commands of rtdriver in a JVM that records calls: what each command does.
-#include <unistd.h>
-
-#include "heap/heap_dump.h"
 #include "probes/call_flow.h"
 #include "probes/object_info.h"
 
@@ -34,7 +31,7 @@ Answer CallFlow::execute(JNIEnv* jni, const Command& command) {
   return answer;
 }
 
-Answer CallFlow::execute_locked(JNIEnv* jni, const Command& command) {
+Answer CallFlow::answer(JNIEnv* jni, const Command& command) {
   switch (command.verb) {
     case Verb::start:
       if (callflow::is_recording()) return {true, "calls are recorded already"};
@@ -55,23 +52,19 @@ Answer CallFlow::execute_locked(JNIEnv* jni, const Command& command) {
       forget_counts();
       has_counts_ = callflow::is_recording();
       return {true, "all counts are 0"};
-    case Verb::shutdown:
-      if (!has_counts_) return {true, "no more commands are accepted"};
-      return stop(jni);
-    case Verb::heap_dump:
-    case Verb::heap_dump_live:
-      return take_heap_dump(jvmti_, jni, options_, command.verb == Verb::heap_dump_live);
-    case Verb::info:
-      return {true, info()};
-    case Verb::verbose:
-      options_.verbose = true;
-      return {true, "JProf reports on the JVM's stderr"};
-    case Verb::log_names:
-      return set_log_names(options_, logs_, command);
     default:
       return failed("'" + command.text +
                     "': this JVM records calls; the lock monitor needs the option JLM or JLML");
   }
+}
+
+std::optional<Answer> CallFlow::finish(JNIEnv* jni) {
+  if (!has_counts_) return std::nullopt;
+  return stop(jni);
+}
+
+Answer CallFlow::set_log_names(const Command& command) {
+  return jprof::set_log_names(options_, logs_, command);
 }
 
 // While log-gen is recorded, its file cannot be written or emptied.
@@ -97,21 +90,18 @@ void CallFlow::forget_counts() {
   if (live_) live_objects_.forget(jvmti_);
 }
 
-std::string CallFlow::info() const {
-  std::string text = "JProf " JPROF_VERSION " in process " + std::to_string(::getpid());
-  const bool recording = callflow::is_recording();
-  text += recording     ? "\ncalls: recorded"
-          : has_counts_ ? "\ncalls: not recorded; counts that could not be written are kept"
-                        : "\ncalls: not recorded";
+std::string CallFlow::state() const {
+  std::string text = callflow::is_recording() ? "\ncalls: recorded"
+                     : has_counts_
+                         ? "\ncalls: not recorded; counts that could not be written are kept"
+                         : "\ncalls: not recorded";
   text += "\nmetrics:";
   for (const auto& metric : settings_.meter.metrics) text += " " + metric.name;
   if (settings_.meter.metrics.empty())
     text += " none";
   else
     text += calibration_.on ? ", calibrated" : ", not calibrated";
-  text += "\nlogs written: " + std::to_string(logs_.written());
-  if (logs_.written() > 0) text += "; the last: '" + logs_.last() + "'";
-  return text + "\ncommands: " + server_.description();
+  return text + logs_text(logs_.written(), logs_.last());
 }
 
 }  // namespace pi::jprof

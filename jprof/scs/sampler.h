@@ -21,7 +21,7 @@
 
 #include "options.h"
 #include "probes/call_logs.h"
-#include "probes/command_server.h"
+#include "probes/commanded_recording.h"
 #include "probes/method_list.h"
 #include "scs/native_stacks.h"
 #include "scs/occurrences.h"
@@ -31,7 +31,7 @@
 
 namespace pi::jprof {
 
-class Sampler {
+class Sampler final : private CommandedRecording {
  public:
   // That of this process. Never destroyed, since events may come until the process ends.
   static Sampler& get();
@@ -76,9 +76,11 @@ class Sampler {
   void occur(uint64_t bytes, ClassOf class_of);
   // The commands (sampler_commands.cpp).
   Answer execute(JNIEnv* jni, const Command& command);
-  Answer execute_locked(JNIEnv* jni, const Command& command);
+  Answer answer(JNIEnv* jni, const Command& command) override;
+  std::optional<Answer> finish(JNIEnv* jni) override;
+  Answer set_log_names(const Command& command) override;
+  std::string state() const override;
   Answer stop(JNIEnv* jni);
-  std::string info() const;
   // What is written (sampler_logs.cpp).
   Status write_logs(JNIEnv* jni);
   callflow::Snapshot take_snapshot(JNIEnv* jni);
@@ -86,7 +88,6 @@ class Sampler {
   void report(const std::string& text) const;
 
   JavaVM* vm_ = nullptr;
-  jvmtiEnv* jvmti_ = nullptr;
   enum class Way { async, safepoint, events } way_ = Way::async;
   std::optional<Occurrences> occurrences_;  // that are sampled, if way_ is events
   uint64_t period_ = 0;
@@ -94,13 +95,10 @@ class Sampler {
   bool with_class_ = false;  // a frame for the object of an event
   bool with_native_ = false;
   MethodList methods_;
-  // Of starting, stopping and writing, by events and commands. Protects what follows.
-  std::mutex control_;
-  Options options_;
+  // Protected by control_.
   bool has_counts_ = false;  // that are not written
   bool ended_ = false;       // the JVM ends
   CallLogs logs_;
-  CommandServer server_;
   // Of taking samples out of their buffers; after control_. Protects what follows.
   std::mutex draining_;
   std::optional<CodeRange> java_code_;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The commands of rtdriver in a JVM with call-stack sampling: what each command does.
-#include <unistd.h>
-
-#include "heap/heap_dump.h"
 #include "scs/sampler.h"
 
 namespace pi::jprof {
@@ -24,7 +21,7 @@ Answer Sampler::execute(JNIEnv* jni, const Command& command) {
   return answer;
 }
 
-Answer Sampler::execute_locked(JNIEnv* jni, const Command& command) {
+Answer Sampler::answer(JNIEnv* jni, const Command& command) {
   switch (command.verb) {
     case Verb::start:
       if (is_recording()) return {true, "stacks are sampled already"};
@@ -41,23 +38,19 @@ Answer Sampler::execute_locked(JNIEnv* jni, const Command& command) {
       clear();
       has_counts_ = is_recording();
       return {true, "all counts are 0"};
-    case Verb::shutdown:
-      if (!has_counts_) return {true, "no more commands are accepted"};
-      return stop(jni);
-    case Verb::heap_dump:
-    case Verb::heap_dump_live:
-      return take_heap_dump(jvmti_, jni, options_, command.verb == Verb::heap_dump_live);
-    case Verb::info:
-      return {true, info()};
-    case Verb::verbose:
-      options_.verbose = true;
-      return {true, "JProf reports on the JVM's stderr"};
-    case Verb::log_names:
-      return set_log_names(options_, logs_, command);
     default:
       return failed("'" + command.text +
                     "': this JVM samples stacks; the lock monitor needs the option JLM or JLML");
   }
+}
+
+std::optional<Answer> Sampler::finish(JNIEnv* jni) {
+  if (!has_counts_) return std::nullopt;
+  return stop(jni);
+}
+
+Answer Sampler::set_log_names(const Command& command) {
+  return jprof::set_log_names(options_, logs_, command);
 }
 
 // Samples that cannot be written are kept, so that FLUSH can be tried again with another LOGPATH.
@@ -73,15 +66,13 @@ Answer Sampler::stop(JNIEnv* jni) {
   return {true, "written: '" + logs_.last() + "'"};
 }
 
-std::string Sampler::info() const {
-  std::string text = "JProf " JPROF_VERSION " in process " + std::to_string(::getpid());
-  text += is_recording() ? "\nstacks: sampled"
-          : has_counts_  ? "\nstacks: not sampled; samples that could not be written are kept"
+std::string Sampler::state() const {
+  std::string text = is_recording() ? "\nstacks: sampled"
+                     : has_counts_
+                         ? "\nstacks: not sampled; samples that could not be written are kept"
                          : "\nstacks: not sampled";
   text += "\nsamples: " + description();
-  text += "\nlogs written: " + std::to_string(logs_.written());
-  if (logs_.written() > 0) text += "; the last: '" + logs_.last() + "'";
-  return text + "\ncommands: " + server_.description();
+  return text + logs_text(logs_.written(), logs_.last());
 }
 
 }  // namespace pi::jprof
