@@ -128,6 +128,20 @@ value() {
   ((trees >= 5))
 }
 
+# works N: waits until the JVM has used the processor for N hundredths of a second.
+works() {
+  timeout 120 awk -v more="$1" -v file="/proc/$pid/stat" 'BEGIN {
+    while ((getline line <file) > 0) {
+      close(file)
+      split(line, words, " ")
+      time = words[14] + words[15]
+      if (!begin) begin = time
+      if (time - begin >= more) exit
+      system("sleep 0.05")
+    }
+    exit 1 }'
+}
+
 @test "rtdriver starts, stops, resets and writes samples" {
   mkfifo in
   java -agentpath:"$agent=scs,scs_rate=1000,nopidx" -cp "$classes" Steady <in >out 2>err &
@@ -140,7 +154,7 @@ value() {
   [[ $output == *"stacks: sampled"* ]]
   # Threads that ran already are sampled, and their names known.
   sampled() { awk '$1 ~ /^[0-9]+$/ { n += $2 } END { print n + 0 }' "log-rt.$1"; }
-  sleep 0.5
+  works 30
   rtdriver --pid "$pid" -c flush -c flush
   grep -qE '_worker_one_of_two$|_worker_.one._of_two$' log-rt.1
   (($(sampled 1) > 100 && $(sampled 2) >= $(sampled 1)))
@@ -151,7 +165,7 @@ value() {
   run ! rtdriver --pid "$pid" -c jlmdump
   [[ $output == *"this JVM samples stacks"* ]]
   rtdriver --pid "$pid" -c start
-  sleep 0.3
+  works 15
   exec {input}>&-
   wait "$pid"
   pid=
@@ -412,14 +426,34 @@ natives() {
   (($(jq '[.threads[].nodes[].base[0]] | add' log-rt.1.json) >= 10000))
 }
 
+# churns JAVA-OPTION...: threads, classes and compiled code that come and go, with and without native functions: the JVM stays whole, and
+# each sample is in the trees once.
+churns() {
+  local options in_trees in_head
+  for options in "" ,scs_a2n; do
+    rm -f log-rt.1*
+    echo "$* $options"
+    java "$@" -Xmx256m -agentpath:"$agent=scs,start,scs_rate=1000,nopidx,json$options" -cp "$classes" Churn 400 return >out 2>err || { cat out err; return 1; }
+    grep -qx churned out
+    run ! grep -vE '^(OpenJDK 64-Bit Server VM warning:|CodeCache:| bounds | total_blobs=| *compilation:| *stopped_count=| full_count=)' err
+    grep -E '^ (Walked|Not walked|Lost)' log-rt.1
+    in_trees=$(awk '$1 ~ /^[0-9]+$/ { n += $2 } END { print n }' log-rt.1)
+    in_head=$(jq '.sampling.walked + ([.sampling.unwalked[].samples] | add // 0)' log-rt.1.json)
+    ((in_trees == in_head && in_trees == $(jq '[.threads[].nodes[].base[0]] | add' log-rt.1.json)))
+    (($(jq .sampling.walked log-rt.1.json) > 300))
+    jq -e '.lost | [.[]] | add == 0' log-rt.1.json
+  done
+}
+
 # bats test_tags=long
 @test "hundreds of threads and classes that end, with each collector" {
-  local options
-  for options in '-XX:+UseSerialGC' '-XX:+UseParallelGC' '-XX:+UseG1GC' '-XX:+UseZGC' '-Xint' '-XX:TieredStopAtLevel=1'; do
-    # shellcheck disable=SC2086 # several words
-    java $options -Xmx256m -agentpath:"$agent=scs,start,scs_rate=1000,nopidx,json" -cp "$classes" Churn 400 return >out 2>err || { cat out err; return 1; }
-    [ ! -s err ]
-    grep -E '^ (Walked|Not walked|Lost)' log-rt.1
-    (($(awk '/^ Walked ::/ { print $3 }' log-rt.1) > 300))
+  local collector
+  churns -Xint
+  churns -XX:TieredStopAtLevel=1
+  # A small code cache, whose methods are thrown out and compiled again.
+  churns -XX:ReservedCodeCacheSize=3m
+  for collector in Serial Parallel G1 Z Shenandoah; do
+    java "-XX:+Use${collector}GC" -version || continue
+    churns "-XX:+Use${collector}GC"
   done
 }
