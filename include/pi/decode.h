@@ -321,6 +321,21 @@ inline bool decode_namespace_ids(const RecordView& record, NamespaceIdsEntry& ou
   return true;
 }
 
+// The control group of a process.
+struct CgroupEntry {
+  uint32_t pid;
+  uint32_t hierarchy;  // PITRACE_CGROUP_*
+  std::string_view path;
+};
+
+inline bool decode_cgroup(const RecordView& record, CgroupEntry& out) {
+  if (record.major() != PITRACE_MAJOR_MTE || record.minor() != PITRACE_MTE_CGROUP ||
+      record.int_count() < 2 || !record.string_at(0, out.path))
+    return false;
+  out.pid = record.int_at(0);
+  out.hierarchy = record.int_at(1);
+  return true;
+}
 }  // namespace pi
 
 #endif  // PI_DECODE_H

@@ -277,10 +277,14 @@ struct pitrace_record {
 #define PITRACE_MTE_CREATE_THREAD 0x66 /* pid, tid[, tid of its creator] */
 #define PITRACE_MTE_KILL_THREAD 0x67 /* pid, tid */
 #define PITRACE_MTE_NAMESPACE_IDS 0x68 /* our addition: see PITRACE_NAMESPACE_IDS_* */
+#define PITRACE_MTE_CGROUP 0x69 /* our addition: pid, PITRACE_CGROUP_* / path, see below */
 #define PITRACE_MTE_UNMAP	0x78 /* pid, address high, low, size high, low: see below */
 
 #define PITRACE_NAME_32 0x32
 #define PITRACE_NAME_64 0x64
+
+#define PITRACE_CGROUP_V1 1 /* of systemd's hierarchy, or else of the first one */
+#define PITRACE_CGROUP_V2 2 /* of the unified hierarchy */
 
 #define PITRACE_PARENT_FORK	0x000 /* the child starts with a copy of the parent's mappings */
 #define PITRACE_PARENT_CLONE	0x100 /* the child shares the parent's address space */
@@ -288,6 +292,9 @@ struct pitrace_record {
 
 /* The last int of PARENT and CREATE_THREAD is our addition: the thread from which the new process
  * or thread inherits its name. It is missing if the start was not observed.
+ *
+ * CGROUP: the control group of a process, when the trace starts and soon after each exec; a fork inherits
+ * it. Only the perf source writes it; a process that ends before it was read has none of its own.
  *
  * UNMAP is for reports only: symbols are not resolved by it. Not every source or kernel writes it,
  * and no source for mappings that end otherwise (exit, exec, a mapping over another, a MODULE record).

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "proc/cgroup.h"
 #include "proc/module_name.h"
 
 namespace pi::perfutil {
@@ -274,6 +275,10 @@ bool PerfConverter::comm(std::span<const std::byte> record, UserBuffer& mte) {
     mte.put_name(time, PITRACE_MTE_NAME, {pid, PITRACE_NAME_64}, name);
   else
     mte.put_name(time, PITRACE_MTE_THREAD_NAME, {pid, tid}, name);
+  // What starts a service moves itself into its group before the exec.
+  if (header_of(record).misc & PERF_RECORD_MISC_COMM_EXEC)
+    if (const auto cgroup = read_cgroup(proc_, pid))
+      mte.put_name(time, PITRACE_MTE_CGROUP, {pid, cgroup->hierarchy}, cgroup->path);
   return true;
 }
 

@@ -20,9 +20,9 @@ namespace pi::perfutil {
 // Not thread-safe. Records must come from events opened with perf_events.h's attributes.
 class PerfConverter {
  public:
-  // proc: where ids in other pid namespaces are looked up.
+  // proc: where ids in other pid namespaces and control groups are looked up.
   PerfConverter(bool anonymous, const std::string& proc)
-      : anonymous_(anonymous), namespace_ids_(proc) {}
+      : anonymous_(anonymous), proc_(proc), namespace_ids_(proc) {}
 
   // Only records of enabled majors are stored; what the kernel lost is always counted.
   void set_enabled(const std::bitset<256>& enabled) { enabled_ = enabled; }
@@ -83,6 +83,7 @@ class PerfConverter {
   };
 
   bool anonymous_;
+  const std::string proc_;
   StackChoice stacks_;
   uint32_t max_frames_ = 0;
   bool unwound_ = false;

@@ -205,6 +205,7 @@ bool read_process(const std::string& proc, uint32_t pid, SnapshotTime& time, Pro
     out.threads.emplace_back(tid,
                              read_line(process_path(proc, pid, fmt::format("task/{}/comm", tid))));
   read_namespace_ids(proc, out);
+  out.cgroup = read_cgroup(proc, pid);
   read_maps(process_path(proc, pid, "maps"), time, out);
   return true;
 }
@@ -215,6 +216,9 @@ void put_process(const ProcessFacts& facts, uint64_t time, bool anonymous, UserB
   put_namespace_ids(facts, facts.pid, time, mte);
   const uint32_t width = facts.is_32_bit ? PITRACE_NAME_32 : PITRACE_NAME_64;
   mte.put_name(time, PITRACE_MTE_NAME, {facts.pid, width}, facts.name);
+  if (facts.cgroup)
+    mte.put_name(time, PITRACE_MTE_CGROUP, {facts.pid, facts.cgroup->hierarchy},
+                 facts.cgroup->path);
   for (const auto& [tid, name] : facts.threads) {
     if (tid == facts.pid) continue;
     mte.put_ints(time, PITRACE_MAJOR_MTE, PITRACE_MTE_CREATE_THREAD, {facts.pid, tid});

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cgroup.h"
 #include "namespace_ids.h"
 #include "source/user_buffer.h"
 
@@ -29,7 +31,8 @@ struct ProcessFacts {
   std::vector<std::pair<uint32_t, std::string>> threads;  // tid and name, the main thread included
   uint64_t pid_namespace = 0;                             // inode number, unless it is our own
   std::map<uint32_t, NamespaceIds> namespace_ids;         // by tid; empty in our own namespace
-  std::vector<ProcessMap> maps;                           // executable ones
+  std::optional<Cgroup> cgroup;
+  std::vector<ProcessMap> maps;  // executable ones
   uint32_t too_long_maps =
       0;  // executable ones that are not in maps: no record can have their names
   bool maps_cut_off = false;  // reading them took too much time or memory; the rest is missing

@@ -126,6 +126,8 @@ bool Processes::apply(const pi::RecordView& record, uint64_t time) {
       return apply_link(record, time);
     case PITRACE_MTE_NAMESPACE_IDS:
       return apply_inner(record, time);
+    case PITRACE_MTE_CGROUP:
+      return apply_cgroup(record, time);
     case PITRACE_MTE_JITTED:
       if (record.int_count() < PITRACE_JITTED_INTS) return false;
       symbolizer_.expect_log(record.int_at(PITRACE_JITTED_PID));
@@ -208,6 +210,16 @@ void Processes::begin_thread(Process& process, uint32_t tid, uint32_t creator, u
   if (thread_name(process, tid) != before) process.names_version = ++last_version_;
 }
 
+bool Processes::apply_cgroup(const pi::RecordView& record, uint64_t time) {
+  pi::CgroupEntry cgroup;
+  if (!pi::decode_cgroup(record, cgroup)) return false;
+  Process& process = entry(cgroup.pid);
+  ensure(process, time);
+  process.cgroup = names_.intern(cgroup.path);
+  process.names_version = ++last_version_;
+  return true;
+}
+
 bool Processes::apply_inner(const pi::RecordView& record, uint64_t time) {
   pi::NamespaceIdsEntry ids;
   if (!pi::decode_namespace_ids(record, ids)) return false;
@@ -261,6 +273,7 @@ bool Processes::apply_parent(const pi::LinkEntry& link, uint64_t time) {
   begin_lifetime(child, link.other);
   child.lifetime->bits = bits;
   child.lifetime->start = time;
+  child.cgroup = parent.cgroup;
   // The child has the name of the thread that forked it.
   rename(child, link.creator == 0 ? process_name(parent) : thread_name(parent, link.creator));
   if (link.flags == PITRACE_PARENT_CLONE) {

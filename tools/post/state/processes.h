@@ -40,10 +40,11 @@ struct ProcessLifetime {
 struct Process {
   uint32_t pid = 0;
   NameId name = no_name;
-  bool known = false;  // a record has named it
+  bool known = false;       // a record has named it
+  NameId cgroup = no_name;  // the path of its control group
   // Each change gets a version that was never used before: names_version a change of the names of
-  // the process and its threads, maps_version a change of its mappings. A clone shares
-  // maps_version with its cloner.
+  // the process, its threads and its control group, maps_version a change of its mappings. A clone
+  // shares maps_version with its cloner.
   uint32_t names_version = 0;
   std::shared_ptr<uint32_t> maps_version;
   ProcessLifetime* lifetime = nullptr;
@@ -112,6 +113,7 @@ class Processes final : public Subscriber {
   bool apply_name(const pi::RecordView& record, uint64_t time);
   bool apply_parent(const pi::LinkEntry& link, uint64_t time);
   bool apply_link(const pi::RecordView& record, uint64_t time);
+  bool apply_cgroup(const pi::RecordView& record, uint64_t time);
   bool apply_inner(const pi::RecordView& record, uint64_t time);
   void begin_thread(Process& process, uint32_t tid, uint32_t creator, uint64_t time);
   void apply_runtime_events(uint32_t pid, uint64_t time);

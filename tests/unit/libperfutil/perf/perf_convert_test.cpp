@@ -10,6 +10,7 @@
 #include "perfutil.h"
 #include "source/major_set.h"
 #include "streams.h"
+#include "temp_dir.h"
 
 namespace pi::perfutil {
 namespace {
@@ -28,8 +29,9 @@ class PerfConvert : public ::testing::Test {
   void tick(const std::vector<std::byte>& record) { converter_.convert_tick(record, trace()); }
   void side(const std::vector<std::byte>& record) { converter_.convert_side_band(record, mte()); }
 
+  const test::TempDir proc_;
   BufferSet buffers_;
-  PerfConverter converter_{true, "/proc"};
+  PerfConverter converter_{true, proc_.path()};
 };
 
 TEST_F(PerfConvert, ASampleBecomesATickOfItsPrivilegeLevel) {
@@ -182,6 +184,15 @@ TEST_F(PerfConvert, AnExecBecomesCreateThenName) {
             (Lines{"19/64 @7 2a", "19/34 @7 2a 64 'fresh'"}));
 }
 
+TEST_F(PerfConvert, AnExecIsFollowedByTheControlGroupThatTheProcessIsInNow) {
+  (void)proc_.write("42/cgroup", "0::/system.slice/a.service\n");
+  side(test::perf_comm(42, 42, "fresh", true, 7));
+  side(test::perf_comm(42, 42, "renamed", false, 8));
+  EXPECT_EQ(test::lines_of(mte().unread().records),
+            (Lines{"19/64 @7 2a", "19/34 @7 2a 64 'fresh'",
+                   "19/69 @7 2a 2 '/system.slice/a.service'", "19/34 @8 2a 64 'renamed'"}));
+}
+
 TEST_F(PerfConvert, ARenameNamesTheProcessOrTheThread) {
   side(test::perf_comm(42, 42, "main", false, 7));
   side(test::perf_comm(42, 43, "worker", false, 8));
@@ -227,10 +238,12 @@ std::vector<std::byte> perf_namespaces(uint32_t pid, uint32_t tid, uint64_t pid_
 TEST_F(PerfConvert, TasksOfOtherPidNamespacesGetAnIdRecord) {
   const uint64_t own = NamespaceIdReader("/proc").own_namespace();
   ASSERT_NE(own, 0u);
-  side(perf_namespaces(1, 1, own));
+  PerfConverter converter(true, "/proc");
+  converter.set_enabled(majors_meant(PITRACE_MAJOR_TPROF_SET));
+  converter.convert_side_band(perf_namespaces(1, 1, own), mte());
   EXPECT_TRUE(mte().unread().records.empty());
   // No process has this pid, so its ids in the namespace are unknown.
-  side(perf_namespaces(0x7fffffff, 0x7ffffffe, own + 1));
+  converter.convert_side_band(perf_namespaces(0x7fffffff, 0x7ffffffe, own + 1), mte());
   EXPECT_EQ(test::lines_of(mte().unread().records),
             (Lines{fmt::format("19/68 @12 7fffffff 7ffffffe 0 0 {:x}", own + 1)}));
 }

@@ -225,6 +225,24 @@ TEST_F(ProcessesTest, LifetimesHaveNamespaceIdsAndWordSize) {
   EXPECT_EQ(lifetime.bits, 32u);
 }
 
+TEST_F(ProcessesTest, AForkInheritsTheControlGroupAndAnExecKeepsItUntilARecord) {
+  apply(RecordBuilder(false)
+            .existing(1, 10, 1)
+            .string(1, PITRACE_MTE_CGROUP, {10, PITRACE_CGROUP_V2}, "/a.service")
+            .fork(2, 11, 10)
+            .mte(3, PITRACE_MTE_CREATE, {11}));
+  const auto cgroup = [&](uint32_t pid) { return names_.text(processes_.find(pid).cgroup); };
+  EXPECT_EQ(cgroup(11), "/a.service");
+  const uint32_t before = processes_.find(11).names_version;
+  apply(RecordBuilder(false).string(4, PITRACE_MTE_CGROUP, {11, PITRACE_CGROUP_V2}, "/b.service"));
+  EXPECT_EQ(cgroup(11), "/b.service");
+  EXPECT_EQ(cgroup(10), "/a.service");
+  EXPECT_NE(processes_.find(11).names_version, before);
+  // Another process gets the id.
+  apply(RecordBuilder(false).fork(5, 10, 12));
+  EXPECT_EQ(cgroup(10), "");
+}
+
 TEST_F(ProcessesTest, ProcessReferencesStayValid) {
   const post::Process& first = processes_.find(1);
   for (uint32_t pid = 2; pid < 50'000; ++pid) processes_.find(pid);
