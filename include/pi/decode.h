@@ -336,6 +336,7 @@ inline bool decode_cgroup(const RecordView& record, CgroupEntry& out) {
   out.hierarchy = record.int_at(1);
   return true;
 }
+
 }  // namespace pi
 
 #endif  // PI_DECODE_H

@@ -49,9 +49,9 @@ truth() {
     done
     # The second reader has the same values in every row and column.
     node readers/rows.mjs tprof.parquet | jq -S -c '[.time[0:19], .clock, .trace, .host, .kernel, .kind, .detail, .cpu, .process, .pid,
-        .thread, .tid, .module, .build_id, .function, .mode, .file, .line, .stack, .count, .amount, .unit]' >second
+        .thread, .tid, .module, .build_id, .function, .mode, .file, .line, .stack, .count, .amount, .unit, .cgroup, .service]' >second
     query "SELECT json_array(strftime(time AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S'), clock, trace, host, kernel, kind, detail, cpu,
-        process, pid, thread, tid, module, build_id, function, mode, file, line, stack, count, amount, unit)
+        process, pid, thread, tid, module, build_id, function, mode, file, line, stack, count, amount, unit, cgroup, service)
         FROM 'tprof.parquet'" | jq -S -c . >first
     diff first second
 }

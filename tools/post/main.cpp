@@ -26,6 +26,7 @@
 #include "read/trace_archive.h"
 #include "report/messages.h"
 #include "report/completeness.h"
+#include "report/fleet_files.h"
 #include "report/html_base.h"
 #include "report/report_annotate.h"
 #include "report/report_page.h"
@@ -39,7 +40,6 @@ namespace {
 
 using namespace post;
 namespace cli = pi::cli;
-
 constexpr int exit_over_budget = 4;
 
 int fail(const pi::Error& problem) {
@@ -278,6 +278,8 @@ bool occurs(uint32_t pid, const Summary& summary) {
 int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& limits) {
   TickAnalysis analysis(run, options);
   if (const pi::Status status = analysis.read(); !status) return fail(status.error());
+  if (options.fleet && !fits_fleet(run.totals))
+    return fail({-1, run.path + " is longer than a day; --fleet takes shorter traces."});
   Summary summary = analysis.summary();
   if (const pi::Status status =
           report_messages(run, options, inner_facts(summary.lifetimes, summary.names));
@@ -476,6 +478,8 @@ int run_post(const std::vector<std::string>& arguments) {
   run.scratch = options.directory;
   if (const pi::Status status = open_trace(run); !status) return fail(status.error());
   if (options.archive) return make_archive(run, options);
+  if (const pi::Status status = set_fleet_files(options, *run.source, run.file); !status)
+    return fail(status.error());
   return options.tprof ? make_tprof(run, options, limits) : make_show(run, options);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hooks_by_time.h"
+#include "read/merge.h"
 #include "text/text.h"
 
 namespace post {
@@ -39,7 +40,7 @@ size_t RecordsByTime::KeyHash::operator()(const RecordSum::Key& key) const {
   for (const uint64_t part :
        {uint64_t{key.stack} << 32 | key.line, uint64_t{key.pid} << 32 | key.tid,
         uint64_t{key.process} << 32 | key.thread,
-        uint64_t{key.reason} << 8 | static_cast<uint64_t>(key.kind)})
+        uint64_t{key.cgroup} << 32 | uint64_t{key.reason} << 8 | static_cast<uint64_t>(key.kind)})
     hash = (hash ^ part) * 0x9e3779b97f4a7c15ull, hash ^= hash >> 32;
   return hash;
 }
@@ -48,9 +49,7 @@ bool RecordsByTime::take(const Arrival& arrival) {
   const pi::RecordView& record = arrival.record();
   now_ = arrival.time();
   if (arrival.tick_selected) add_tick(arrival);
-  if (record.major() == PITRACE_MAJOR_SYSTEM && record.minor() == PITRACE_SYSTEM_CLOCK &&
-      record.int_count() >= 4 && epoch_ == 0)
-    epoch_ = uint64_t{record.int_at(3)} * 1'000'000'000 - now_;
+  if (epoch_ == 0) epoch_ = epoch_in(record, now_).value_or(0);
   if (!options_.threads) return true;
   cpu_ = arrival.stream.cpu();
   const bool taken = threads_.take(arrival);
@@ -67,8 +66,8 @@ void RecordsByTime::add_tick(const Arrival& arrival) {
   const ThreadNames names = names_of(process, tick.tid);
   const uint32_t place = frames_.put_tick(stack_tree_, PathTree::root, tick, arrival.record(),
                                           process, now_, counts_, arrival.user_frames);
-  put({Kind::tick, RecordSum::no_reason, tick.pid, tick.tid, names.process, names.thread, 2 * place,
-       options_.lines ? line_at(process, tick, now_) : 0},
+  put({Kind::tick, RecordSum::no_reason, tick.pid, tick.tid, names.process, names.thread,
+       names.cgroup, 2 * place, options_.lines ? line_at(process, tick, now_) : 0},
       arrival.stream.cpu(), now_, 0);
 }
 
@@ -94,6 +93,7 @@ void RecordsByTime::add(uint32_t thread, OffCpu::ThreadState state, uint32_t cpu
     const ThreadNames names = names_of(processes_.at(facts.pid, now_), facts.tid);
     key.process = names.process;
     key.thread = names.thread;
+    key.cgroup = names.cgroup;
   }
   put(key, running ? cpu : RecordSum::no_cpu, to, to - from);
 }
@@ -131,7 +131,8 @@ RecordsByTime::ThreadNames RecordsByTime::names_of(const Process& process, uint3
   const std::string& name = names_.text(processes_.process_name(process));
   const ThreadNames names{
       names_.intern(process_label(process.pid, name, 0, {.process_names_only = true})),
-      names_.intern(printable(names_.text(processes_.thread_name(process, tid))))};
+      names_.intern(printable(names_.text(processes_.thread_name(process, tid)))),
+      process.cgroup == no_name ? no_name : names_.intern(printable(names_.text(process.cgroup)))};
   return thread_names_.emplace(key, names).first->second;
 }
 
@@ -156,7 +157,8 @@ uint64_t RecordsByTime::bucket_of(uint64_t time) const {
   return time - (time + epoch_) % options_.bucket;
 }
 
-void RecordsByTime::put(const RecordSum::Key& key, uint32_t cpu, uint64_t time, uint64_t amount) {
+void RecordsByTime::put(RecordSum::Key key, uint32_t cpu, uint64_t time, uint64_t amount) {
+  if (!options_.ids) key.pid = key.tid = 0;
   if (options_.bucket == 0) {
     output_.add({key, time, cpu, 1, amount}, *this);
     return;

@@ -28,6 +28,7 @@ struct RecordSum {
     uint32_t tid = 0;
     NameId process = no_name;
     NameId thread = no_name;
+    NameId cgroup = no_name;    // of the process; no_name: not known
     uint32_t stack = no_stack;  // RecordsByTime::stack()
     uint32_t line = 0;          // RecordsByTime::line()
     auto operator<=>(const Key&) const = default;
@@ -91,6 +92,7 @@ class RecordsByTime final : public Subscriber, private OffCpu::Intervals {
     NameFilter* filter = nullptr;
     bool threads = true;  // their states, too
     bool events = false;  // with the states also each switch, wake-up and user hook
+    bool ids = true;      // processes and threads of one name are distinguished
     bool lines = false;   // ticks are divided by source line
     uint64_t bucket = 0;  // nanoseconds of a stretch; 0: single records
   };
@@ -144,6 +146,7 @@ class RecordsByTime final : public Subscriber, private OffCpu::Intervals {
   struct ThreadNames {
     NameId process = no_name;
     NameId thread = no_name;
+    NameId cgroup = no_name;
   };
   struct KeyHash {
     size_t operator()(const RecordSum::Key& key) const;
@@ -174,7 +177,7 @@ class RecordsByTime final : public Subscriber, private OffCpu::Intervals {
   void add_tick(const Arrival& arrival);
   ThreadNames names_of(const Process& process, uint32_t tid);
   uint32_t line_at(const Process& process, const pi::TprofTick& tick, uint64_t time);
-  void put(const RecordSum::Key& key, uint32_t cpu, uint64_t time, uint64_t amount);
+  void put(RecordSum::Key key, uint32_t cpu, uint64_t time, uint64_t amount);
   uint64_t bucket_of(uint64_t time) const;
   void end_bucket();
 

@@ -18,17 +18,6 @@ double log_of_tails(double z) {
   return -z * z / 2 - std::log(z * std::sqrt(std::numbers::pi / 2));
 }
 
-double sigmas_of_tails(double log_probability) {
-  double low = 0;
-  double high = 1;
-  while (log_of_tails(high) > log_probability) high *= 2;
-  for (int i = 0; i < 60; ++i) {
-    const double middle = (low + high) / 2;
-    (log_of_tails(middle) > log_probability ? low : high) = middle;
-  }
-  return low;
-}
-
 double log_choose(double n, double k) {
   return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
 }
@@ -46,6 +35,21 @@ double log_of_tail(double log_first, uint64_t steps, Ratio ratio) {
   }
   return log_first + std::log(sum);
 }
+
+}  // namespace
+
+double sigmas_of_tails(double log_probability) {
+  double low = 0;
+  double high = 1;
+  while (log_of_tails(high) > log_probability) high *= 2;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (log_of_tails(middle) > log_probability ? low : high) = middle;
+  }
+  return low;
+}
+
+namespace {
 
 // Both tails are taken to be as large as the smaller one.
 double sigmas_of_tail(double log_tail, bool upper) {

@@ -18,6 +18,10 @@ double sigmas_of_shares(uint64_t a, uint64_t all_a, uint64_t b, uint64_t all_b);
 // Exact test of two Poisson counts: a ticks in time_a and b in time_b, for equal rates.
 double sigmas_of_rates(uint64_t a, uint64_t time_a, uint64_t b, uint64_t time_b);
 
+// Two tails that together have a probability, of which this is the logarithm: the standard
+// deviations beyond which they are.
+double sigmas_of_tails(double log_probability);
+
 // The limit in standard deviations: by chance alone, one of that many differences exceeds it with a
 // probability of at most 5 % (Bonferroni).
 double noise_limit(uint64_t differences);

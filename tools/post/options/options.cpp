@@ -92,8 +92,11 @@ cli::OptionTable option_table() {
       "tprof.stacks.parquet, tables for DuckDB, Spark and others)")(
       "bucket", text("SECONDS", "1"),
       "in tprof.parquet, add up what has the same stack in each stretch of SECONDS; 0: a row for "
-      "each record")("threads",
-                     "in tprof.tree, tprof.folded and exports, divide processes by threads")(
+      "each record")(
+      "fleet", text("FOLDER"),
+      "instead of other reports add these tables to FOLDER, below a folder for each day and host, "
+      "for pitrace-fleet and others; then --bucket is 60 unless given")(
+      "threads", "in tprof.tree, tprof.folded and exports, divide processes by threads")(
       "offcpu",
       "also write tprof.offcpu: how long threads waited, where, and what woke them (needs "
       "context switches: swtrace enable dispatch)")(
@@ -269,8 +272,11 @@ std::string find_conflict(const cli::Values& given) {
   if (given.has("with-source") && !given.has("html")) return "--with-source goes with --html.";
   if (given.has("source-path") && !given.has("annotate") && !given.has("with-source"))
     return "--source-path goes with --annotate or --with-source.";
-  if (given.given("bucket") && !exports_to(given, "parquet"))
-    return "--bucket goes with --export parquet.";
+  if (has("fleet"))
+    for (const char* other : {"diff", "archive", "showx", "showxx", "export", "arc"})
+      if (has(other)) return fmt::format("--fleet does not go with --{}.", other);
+  if (given.given("bucket") && !exports_to(given, "parquet") && !has("fleet"))
+    return "--bucket goes with --export parquet or --fleet.";
   for (const char* form : {"-c", "ck", "cp", "ss", "ssi", "dcnt", "-m"})
     if (has(form) && !has("arc"))
       return fmt::format("-{} goes with -arc.", form + (form[0] == '-' ? 1 : 0));
@@ -319,7 +325,8 @@ Options take_options(const cli::Values& given) {
   options.arc = has("arc");
   options.arc_form = {has("-c"),  has("ck"),   has("cp"),  has("ss") || has("ssi"),
                       has("ssi"), has("dcnt"), has("tmod")};
-  if (has("-m")) options.tprof_out = false;
+  if (has("fleet")) options.fleet = text("fleet");
+  if (has("-m") || has("fleet")) options.tprof_out = false;
   options.report.annotate = text("annotate");
   options.report.with_source = has("with-source");
   options.symbols.code = options.micro || options.arc || has("annotate") || has("html");
@@ -388,6 +395,9 @@ std::variant<Options, int> parse_options(const std::vector<std::string>& argumen
     if (files.size() != 2) return wrong("--diff takes two files: the old and the new one.");
     options.compared = {files[0], files[1]};
   }
+  constexpr uint64_t fleet_bucket = 60'000'000'000;
+  if (options.fleet && !given.given("bucket")) options.bucket_ns = fleet_bucket;
+  if (options.fleet && options.fleet->empty()) return wrong("--fleet takes the name of a folder.");
   if (options.archive && options.archive->empty())
     return wrong("--archive= takes the name of a file.");
   if (options.import && last_part(*options.import).empty())

@@ -89,16 +89,18 @@ struct Options {
   bool tprof_out = true;  // not with -m
   bool show = false;
   bool show_raw = false;
-  bool show_seconds = false;           // -showt
-  std::optional<std::string> json;     // path of the JSON file
-  std::optional<std::string> html;     // path of the HTML page
-  bool tree = false;                   // tprof.tree
-  bool folded = false;                 // tprof.folded
-  std::vector<std::string> exports;    // formats
-  uint64_t bucket_ns = 1'000'000'000;  // --bucket
-  bool off_cpu = false;                // tprof.offcpu
-  bool micro = false;                  // tprof.micro: -off, -disasm
-  bool arc = false;                    // the file arc
+  bool show_seconds = false;                               // -showt
+  std::optional<std::string> json;                         // path of the JSON file
+  std::optional<std::string> html;                         // path of the HTML page
+  bool tree = false;                                       // tprof.tree
+  bool folded = false;                                     // tprof.folded
+  std::vector<std::string> exports;                        // formats
+  uint64_t bucket_ns = 1'000'000'000;                      // --bucket
+  std::optional<std::string> fleet;                        // --fleet: a folder
+  std::optional<std::string> fleet_records, fleet_stacks;  // the paths of its tables, once known
+  bool off_cpu = false;                                    // tprof.offcpu
+  bool micro = false;                                      // tprof.micro: -off, -disasm
+  bool arc = false;                                        // the file arc
   ArcOptions arc_form;
   bool page = false;  // on the standard output
   bool verbose = false;

@@ -59,4 +59,20 @@ uint64_t begin_of(ByteSource& source, const TraceFile& file) {
   return 0;
 }
 
+std::optional<uint64_t> epoch_in(const pi::RecordView& record, uint64_t time) {
+  if (record.major() != PITRACE_MAJOR_SYSTEM || record.minor() != PITRACE_SYSTEM_CLOCK ||
+      record.int_count() < 4)
+    return {};
+  return uint64_t{record.int_at(3)} * 1'000'000'000 - time;
+}
+
+std::optional<uint64_t> epoch_of(ByteSource& source, const TraceFile& file) {
+  constexpr uint32_t most_records = 1'000'000;  // a trace without one is not read to its end
+  DamageLog ignored;                            // the beginning is read again
+  Merge merge(source, file, ignored, Merge::Select::all);
+  for (uint32_t i = 0; i < most_records && merge.next(); ++i)
+    if (const auto epoch = epoch_in(merge.current().record(), merge.current().time())) return epoch;
+  return {};
+}
+
 }  // namespace post

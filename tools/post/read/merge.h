@@ -5,6 +5,7 @@
 #define POST_MERGE_H
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "stream.h"
@@ -57,6 +58,12 @@ class Merge {
 // Returns the start of a trace: the time of the first record in a trace buffer that is not a time
 // record; 0 when there is none.
 uint64_t begin_of(ByteSource& source, const TraceFile& file);
+
+// Nanoseconds since the epoch minus the trace clock, to within a second, if a record has the time
+// of day.
+std::optional<uint64_t> epoch_in(const pi::RecordView& record, uint64_t time);
+// The same of the first such record, which is one of the trace's first ones.
+std::optional<uint64_t> epoch_of(ByteSource& source, const TraceFile& file);
 
 }  // namespace post
 

@@ -48,7 +48,9 @@ enum RowColumn : size_t {
   stack_at,
   count_at,
   amount_at,
-  unit_at
+  unit_at,
+  cgroup_at,
+  service_at
 };
 
 std::vector<Column> row_columns() {
@@ -73,7 +75,9 @@ std::vector<Column> row_columns() {
           {"stack", Type::int64, true, true},
           {"count", Type::int64, false, true},
           {"amount", Type::int64, true},
-          {"unit", Type::text, true}};
+          {"unit", Type::text, true},
+          {"cgroup", Type::text, true},
+          {"service", Type::text, true}};
 }
 
 std::vector<Column> stack_columns() {
@@ -114,10 +118,12 @@ class ParquetRecords final : public Subscriber, private RecordsByTime::Output {
                   .cache_entries = context.cache_entries(1 << 16),
                   .filter = context.filter,
                   .threads = context.options.report.selection.follows_threads(),
+                  .ids = !context.options.fleet,
                   .lines = context.options.report.offsets,
                   .bucket = context.options.bucket_ns},
                  *this),
         writer_(context.names, row_columns(), sink),
+        ids_(!context.options.fleet),
         bucket_(context.options.bucket_ns),
         begin_(begin_of(context.source, context.file)),
         build_ids_(ids_by_path(context.file.build_ids)),
@@ -162,6 +168,7 @@ class ParquetRecords final : public Subscriber, private RecordsByTime::Output {
   void put_amount(uint64_t count, uint64_t amount, NameId unit) const;
   NameId trace() const;
   NameId build_id(NameId module) const;
+  NameId service(NameId cgroup) const;
   static NameId function(const Frame& frame) {
     return has_no_symbol(frame.found) && frame.found != Found::function ? no_name
            : frame.found == Found::no_module                            ? no_name
@@ -176,6 +183,7 @@ class ParquetRecords final : public Subscriber, private RecordsByTime::Output {
   StringTable& names_;
   RecordsByTime records_;
   mutable ParquetWriter writer_;  // writes to a file that is this one's alone
+  const bool ids_;                // rows have them
   const uint64_t bucket_;
   const uint64_t begin_;
   mutable NameId trace_ = no_name;  // known with the first row
@@ -204,6 +212,12 @@ NameId ParquetRecords::build_id(NameId module) const {
     if (const auto id = build_ids_.find(names_.text(module)); id != build_ids_.end())
       known->second = name(id->second);
   return known->second;
+}
+
+NameId ParquetRecords::service(NameId cgroup) const {
+  if (cgroup == no_name) return no_name;
+  const std::string found = service_of(names_.text(cgroup));
+  return found.empty() ? no_name : name(found);
 }
 
 void ParquetRecords::put_head(uint64_t time, NameId kind, NameId detail, uint32_t cpu) const {
@@ -242,8 +256,14 @@ void ParquetRecords::add(const RecordSum& sum, const RecordsByTime&) {
   put_head(sum.time, kinds_[static_cast<size_t>(key.kind)], reasons_[key.reason], sum.cpu);
   put_text(process_at, key.process);
   put_text(thread_at, key.thread);
-  writer_.put(pid_at, key.pid);
-  writer_.put(tid_at, key.tid);
+  put_text(cgroup_at, key.cgroup);
+  put_text(service_at, service(key.cgroup));
+  if (ids_) {
+    writer_.put(pid_at, key.pid);
+    writer_.put(tid_at, key.tid);
+  } else {
+    put_nulls({pid_at, tid_at});
+  }
   if (key.stack == RecordSum::no_stack) {
     put_nulls({module_at, build_id_at, function_at, mode_at, stack_at});
   } else {
@@ -286,7 +306,7 @@ bool ParquetRecords::end(const Summary& summary) const {
       if (counts.lost[reason] == 0) continue;
       put_head(last_time_, name("lost"), name(losses[reason]), key.cpu);
       put_nulls({process_at, pid_at, thread_at, tid_at, module_at, build_id_at, function_at,
-                 mode_at, file_at, line_at, stack_at});
+                 mode_at, file_at, line_at, stack_at, cgroup_at, service_at});
       put_amount(counts.lost[reason], 0, no_name);
       if (!writer_.end_row()) return false;
     }
@@ -323,8 +343,25 @@ bool ParquetRecords::write_stacks(const Summary& summary, Sink& sink) const {
 
 }  // namespace
 
+std::string service_of(const std::string& cgroup) {
+  constexpr std::string_view suffix = ".service";
+  std::string_view rest = cgroup;
+  while (!rest.empty()) {
+    const size_t slash = rest.rfind('/');
+    const std::string_view group = slash == rest.npos ? rest : rest.substr(slash + 1);
+    if (group.ends_with(suffix) && group != suffix)
+      return std::string(group.substr(0, group.size() - suffix.size()));
+    rest = rest.substr(0, slash == rest.npos ? 0 : slash);
+  }
+  return cgroup.substr(cgroup.rfind('/') + 1);
+}
+
 std::unique_ptr<Subscriber> make_parquet(const ReportContext& context, Sink* sink) {
   return std::make_unique<ParquetRecords>(context, *sink);
+}
+
+std::unique_ptr<Subscriber> make_fleet(const ReportContext& context, Sink* sink) {
+  return make_parquet(context, sink);
 }
 
 std::optional<Lack> lack_of_rows(const Summary& summary) {

@@ -62,6 +62,8 @@ TEST_F(Reports, TickReportsNeedOnlyTheSubscriberOfThePagesTimes) {
   post::Options options;
   options.tprof_out = false;
   options.json = "tprof.json";
+  options.fleet_records = "records.parquet";
+  options.fleet_stacks = "stacks.parquet";
   const Made made = make(options);
   EXPECT_TRUE(made.subscribers.empty());
   EXPECT_TRUE(made.opened.empty());
@@ -99,6 +101,8 @@ TEST(ReportTable, EveryEntryHasItsOwnFileAndWriter) {
   std::set<std::string> files;
   post::Options options;
   options.json = "tprof.json";
+  options.fleet_records = "records.parquet";
+  options.fleet_stacks = "stacks.parquet";
   for (const post::Report& report : post::reports()) {
     if (!report.file) {  // main prints it
       EXPECT_TRUE(report.make && !report.write && !report.streamed) << report.options;

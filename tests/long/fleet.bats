@@ -1,0 +1,190 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# post --fleet and pitrace-fleet, with DuckDB's library from npm: ten hosts, which are UTS namespaces, with known programs.
+
+bats_require_minimum_version 1.5.0
+
+hosts=10
+
+# host NUMBER: records a program in a host of its own. From the sixth host on it is another build, which spends more time in beta().
+host() {
+    mkdir -p "host$1" && cd "host$1" || return
+    # The build of this host, at the same place on all hosts.
+    rm -f ../bin/*
+    cp "../build$((1 + ($1 > 5)))/$program" ../bin/
+    export PITRACE_SOCKET=$BATS_FILE_TMPDIR/recorder$1
+    swtrace init -s 16 --source perf
+    swtrace enable tprof
+    swtrace setrate 1000
+    swtrace stacks both
+    swtrace on
+    # In a control group of its own, where there are any.
+    ../in-group "shop$(($1 % 2)).service" "../bin/$program" 1 >/dev/null
+    swtrace off
+    swtrace get
+    swtrace free
+    # All reports have the same names, even if files vanish.
+    post --archive
+    rm swtrace.nrm2
+    post --clip 0 --json -folded -pnm swtrace.tar.zst
+    post --fleet ../fleet swtrace.tar.zst
+}
+
+setup_file() {
+    command -v npm >/dev/null || skip "needs npm (scripts/install-deps long)"
+    [ "$(id -u)" -eq 0 ] || skip "needs root to trace the system"
+    export PATH="$BUILD_DIR/bin:$BUILD_DIR/tests:$PATH" program=shop-$$
+    cd "$BATS_FILE_TMPDIR" || return
+    if [[ -z ${PITRACE_DUCKDB-} ]]; then
+        cp -r "$SOURCE_DIR/tests/long/export" readers
+        (cd readers && npm ci --ignore-scripts --no-audit --no-fund)
+        export PITRACE_DUCKDB=$BATS_FILE_TMPDIR/readers/node_modules/@duckdb/node-bindings-linux-x64/libduckdb.so
+    fi
+    mkdir bin build1 build2
+    gcc -O1 -g -fno-omit-frame-pointer -Wl,--build-id -o "build1/$program" "$SOURCE_DIR/tests/progs/calls.c"
+    # beta() itself takes twice as long.
+    sed 's/BURN(20 \* UNIT)/BURN(40 * UNIT)/' "$SOURCE_DIR/tests/progs/calls.c" >changed.c
+    run ! diff -q "$SOURCE_DIR/tests/progs/calls.c" changed.c
+    gcc -O1 -g -fno-omit-frame-pointer -I "$SOURCE_DIR/tests/progs" -Wl,--build-id -o "build2/$program" changed.c
+    cat >in-group <<'END'
+#!/bin/sh
+# in-group NAME COMMAND...: runs the command in a new control group, or in this one if there can be none.
+group=/sys/fs/cgroup/$1
+shift
+mkdir -p "$group" 2>/dev/null && echo $$ 2>/dev/null >"$group/cgroup.procs"
+exec "$@"
+END
+    chmod 755 in-group
+    for ((i = 1; i <= hosts; i++)); do
+        # shellcheck disable=SC2016 # expanded by the host
+        program=$program BATS_FILE_TMPDIR=$BATS_FILE_TMPDIR unshare --uts bash -ec "$(declare -f host)"'; hostname "node$1"; host "$1"' host "$i" 3>&-
+    done
+    rmdir /sys/fs/cgroup/shop[01].service 2>/dev/null || true
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return; }
+
+fleet() { pitrace-fleet "$@" fleet; }
+
+# Symbols of all hosts' own reports: "module TAB symbol TAB ticks", summed up. Code that is in a section without symbols has no function
+# in tables.
+own_symbols() {
+    jq -r '.reports[] | select(.title == "Module_Symbol") | .rows[] | .name as $file | .children[] | [$file, .name, .ticks] | @tsv' host*/tprof.json |
+        awk -F '\t' '$2 ~ /^<</ { $2 = "NoSymbols" } { sum[$1 FS $2] += $3 } END { for (key in sum) print key FS sum[key] }' | sort
+}
+
+@test "totals over the fleet are the sums of the hosts' own reports" {
+    fleet report --json >report.json
+    [ "$(jq .hosts report.json)" -eq "$hosts" ]
+    [ "$(jq .ticks report.json)" -eq "$(jq -s 'map(.ticks) | add' host*/tprof.json)" ]
+    # Each host.
+    jq -r '.by.host[] | "\(.name) \(.ticks)"' report.json | sort >by_host
+    for ((i = 1; i <= hosts; i++)); do echo "node$i $(jq .ticks "host$i/tprof.json")"; done | sort | diff by_host -
+    # Each symbol of each module.
+    jq -r '.by.function[] | [(if .module == "" then "NoModule" else .module end), (if .name == "" then "NoSymbols" else .name end), .ticks] | @tsv' report.json |
+        grep -v '^NoModule' | sort >by_symbol
+    own_symbols | grep -v '^NoModule' | diff by_symbol -
+    [ "$(grep -c "/$program" by_symbol)" -ge 4 ]
+}
+
+@test "the folded stacks are the sums of the hosts' own ones" {
+    fleet flame | sort >folded
+    sed "s|_\\[g\\]||g" host*/tprof.folded | awk '{ ticks = $NF; sub(/ [0-9]+$/, ""); sum[$0] += ticks } END { for (stack in sum) print stack, sum[stack] }' | sort | diff folded -
+}
+
+@test "conditions select hosts, times, builds, modules and functions" {
+    all=$(jq .ticks host2/tprof.json)
+    [ "$(fleet top --json --where 'host=node2' | jq .ticks)" -eq "$all" ]
+    [ "$(fleet top --json --where 'host=node1,host=node2' | jq .hosts)" -eq 2 ]
+    [ "$(fleet top --json --where 'host=node*' | jq .hosts)" -eq "$hosts" ]
+    beta=$(own_symbols | awk -F '\t' -v end="/$program" '$2 == "beta" && substr($1, length($1) - length(end) + 1) == end { sum += $3 } END { print sum }')
+    [ "$(fleet top --json --where "module=$program" --where function=beta | jq .ticks)" -eq "$beta" ]
+    # The build of the last five hosts: their whole program runs it, also in other modules.
+    id=$(readelf -n "build2/$program" | sed -n 's/.*Build ID: //p')
+    fleet top --by process --json --where "build=${id:0:12}" >selected
+    [ "$(jq .hosts selected)" -eq 5 ]
+    [ "$(jq -r '.by.process | map(.name) | join(" ")' selected)" = "$program" ]
+    sum=$(for i in 6 7 8 9 10; do
+        jq '[.reports[] | select(.title == "Process_Module") | .rows[] | select(.name | startswith($ENV.program)) | .ticks] | add' "host$i/tprof.json"
+    done | jq -s add)
+    [ "$(jq .ticks selected)" -eq "$sum" ]
+    # Losses are of hosts, whichever processes are selected.
+    lost=$(jq -s '[.[].losses.lost] | add' host*/tprof.json)
+    [ "$(fleet top --json | jq .lost)" -eq "$lost" ]
+    [ "$(fleet top --json --where "process=$program" | jq .lost)" -eq "$lost" ]
+    # Nothing is before the year 2000, everything after it.
+    run -1 fleet top --until 2000-01-01
+    [[ $output == *"no tick is selected"* ]]
+    [ "$(fleet top --json --since 2000-01-01 | jq .hosts)" -eq "$hosts" ]
+    [ "$(fleet top --json --since 3d | jq .hosts)" -eq "$hosts" ]
+    # Hosts between two times: the rows are minutes.
+    run -1 fleet top --where "host=no such'; DROP TABLE x; --"
+    [[ $output == *"no tick is selected"* ]]
+}
+
+@test "control groups are services" {
+    [ -w /sys/fs/cgroup/cgroup.procs ] || skip "needs control groups of version 2"
+    fleet top --by service --json --where "process=$program" >services
+    [ "$(jq -r '.by.service | map(select(.ticks > 100).name) | sort | join(" ")' services)" = "shop0 shop1" ]
+    [ "$(jq '.by.service[] | select(.name == "shop1").hosts' services)" -eq 5 ]
+    [ "$(fleet top --json --by process --where service=shop1 | jq -r '.by.process | map(.name) | join(" ")')" = "$program" ]
+}
+
+@test "diff finds the change that was planted in a build, its share, and the builds" {
+    one=$(readelf -n "build1/$program" | sed -n 's/.*Build ID: //p')
+    two=$(readelf -n "build2/$program" | sed -n 's/.*Build ID: //p')
+    fleet diff --json --a "build=$one" --b "build=$two" >diff.json
+    jq -e '.a.hosts == 5 and .b.hosts == 5' diff.json
+    # As the hosts' own reports have it.
+    share() {
+        for i in "$@"; do
+            jq -r '.reports[] | select(.title == "Process_Module_Symbol") | .rows[] | select(.name | startswith($ENV.program)) | .children[] | .name as $file
+                | .children[] | [$file, .name, .ticks] | @tsv' "host$i/tprof.json"
+        done | awk -F '\t' -v end="/$program" '{ all += $3 } $2 == "beta" && substr($1, length($1) - length(end) + 1) == end { beta += $3 } END { print 100 * beta / all }'
+    }
+    jq -e --argjson a "$(share 1 2 3 4 5)" --argjson b "$(share 6 7 8 9 10)" '.function[] | select(.name == "beta") | .verdict == "more" and
+        (.change - ($b - $a) | -0.001 < . and . < 0.001) and .change > 5' diff.json
+    jq -e --arg one "$one" --arg two "$two" '.builds | map(.version) | contains([$one, $two])' diff.json
+    # Without a change nothing is beyond chance.
+    fleet diff --json --a host=node1,host=node3,host=node5 --b host=node2,host=node4 --where "process=$program" | jq -e '[.function[] | select(.verdict != "noise" and .name == "beta")] == []'
+    fleet diff --a "build=$one" --b "build=$two" | grep -E '^ *\+[0-9.]+ .* more  beta  '
+}
+
+@test "a file that ends too early, one that is none, and folders with wildcards are reported" {
+    mkdir -p damaged
+    cp -r fleet/records fleet/stacks damaged/
+    file=$(find damaged/records -name '*.parquet' | head -n 1)
+    truncate -s -100 "$file"
+    run -1 pitrace-fleet top damaged
+    [[ $output == *"${file##*/}"* ]]
+    # What a file sync has not finished is not read.
+    mv "$file" "$file.partial"
+    [ "$(pitrace-fleet top --json damaged | jq .hosts)" -eq $((hosts - 1)) ]
+    mkdir 'w[1]' && cp -r fleet/records 'w[1]/'
+    run -1 pitrace-fleet top 'w[1]'
+    [[ $output == *wildcard* ]]
+    run -1 pitrace-fleet top nosuch
+    [[ $output == *"nosuch is no folder of post --fleet"* ]]
+    cp -r fleet "it's; a folder"
+    [ "$(pitrace-fleet top --json "it's; a folder" | jq .hosts)" -eq "$hosts" ]
+}
+
+@test "the commands of the manual answer" {
+    one=$(readelf -n "build1/$program" | sed -n 's/.*Build ID: //p')
+    two=$(readelf -n "build2/$program" | sed -n 's/.*Build ID: //p')
+    # With the names of this fleet.
+    sed -n 's/^\.Dl \$ //p' "$SOURCE_DIR/docs/man/pitrace-fleet.1" | sed -e "s|/srv/fleet|$PWD/fleet|" -e "s/91ab/${one:0:12}/; s/c0de/${two:0:12}/" \
+        -e "s/host=web1,host=web2/'host=node1,host=node2'/; s/kernel=6.12\*/kernel=*/; s/ --where service=shop//" \
+        -e "s|swtrace.nrm2|host1/swtrace.tar.zst|" >commands
+    [ "$(wc -l <commands)" -ge 6 ]
+    while read -r command; do
+        # Before the 24th of November no host recorded anything.
+        if [[ $command == *" --at "* ]]; then
+            run -1 bash -c "$command"
+            [[ $output == *"no tick of A is selected"* ]]
+        else
+            run -0 bash -c "$command"
+        fi
+    done <commands
+    [ "$(fleet top --json | jq .ticks)" -eq "$(jq -s 'map(.ticks) | add' host*/tprof.json)" ]
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The queries of pitrace-fleet and their placeholders.
+#include "sql_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(SqlFiles, EachIsItsOwn) {
+  EXPECT_THAT(fleet::sql(fleet::Query::duckdb), HasSubstr("CREATE VIEW all_records"));
+  EXPECT_THAT(fleet::sql(fleet::Query::summary), HasSubstr("AS kinds"));
+  EXPECT_THAT(fleet::sql(fleet::Query::top), HasSubstr("ORDER BY ticks DESC"));
+  EXPECT_THAT(fleet::sql(fleet::Query::flame), HasSubstr("paths.path"));
+  EXPECT_THAT(fleet::sql(fleet::Query::hosts), HasSubstr("AS hosts_both"));
+  EXPECT_THAT(fleet::sql(fleet::Query::diff), HasSubstr("AS a_of_a"));
+  EXPECT_THAT(fleet::sql(fleet::Query::versions), HasSubstr("AS version"));
+}
+
+TEST(SqlFiles, WordsAreReplacedAndOtherBracesStay) {
+  const std::string text =
+      fleet::sql(fleet::Query::duckdb, {{"folder", "/a{dates}b"}, {"dates", "TRUE"}});
+  EXPECT_THAT(text, HasSubstr("read_parquet('/a{dates}b/records/*/*/*.parquet'"));
+  EXPECT_THAT(text, HasSubstr("{'date': DATE, 'host': VARCHAR}"));
+  EXPECT_THAT(text, HasSubstr("WHERE TRUE"));
+  EXPECT_THAT(text, Not(HasSubstr("{folder}")));
+}
+
+}  // namespace

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Runs SQL on DuckDB, whose library is loaded when it is needed.
+#ifndef FLEET_ENGINE_H
+#define FLEET_ENGINE_H
+
+#include <pi/result.h>
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace fleet {
+
+using Cell = std::variant<std::monostate, int64_t, double, std::string>;
+using Rows = std::vector<std::vector<Cell>>;
+
+int64_t whole(const Cell& cell);            // 0 unless it is one
+double number(const Cell& cell);            // also of a whole number
+const std::string& text(const Cell& cell);  // "" unless it is one
+
+class Engine {
+ public:
+  struct Options {
+    std::string
+        library;  // path of libduckdb.so; empty: PITRACE_DUCKDB, or where the loader finds it
+    std::string memory;  // as DuckDB's memory_limit, "4GB"; empty: its default
+  };
+  static pi::Result<std::unique_ptr<Engine>> open(const Options& options);
+  virtual ~Engine() = default;
+
+  // Columns must be BIGINT, DOUBLE or VARCHAR. Shows progress on a terminal.
+  virtual pi::Result<Rows> query(const std::string& sql) = 0;
+};
+
+}  // namespace fleet
+
+#endif  // FLEET_ENGINE_H

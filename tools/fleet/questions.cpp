@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// The questions about one selection of a fleet's ticks: report, top, flame.
+#include "questions.h"
+
+#include <fmt/format.h>
+#include <pi/printable.h>
+
+#include "json.h"
+#include "sql_files.h"
+#include "tables.h"
+
+namespace fleet {
+namespace {
+
+using pi::Json;
+
+struct Row {
+  std::string name, module;
+  int64_t ticks = 0;
+  int64_t hosts = 0;
+};
+
+pi::Result<std::vector<Row>> rows_of(Engine& engine, const std::string& level) {
+  const auto found =
+      engine.query(sql(Query::top, {{"name", column_of(level)}, {"module", module_of(level)}}));
+  if (!found) return found.error();
+  std::vector<Row> rows;
+  for (const auto& row : *found)
+    rows.push_back({text(row[0]), text(row[1]), whole(row[2]), whole(row[3])});
+  return rows;
+}
+
+std::string facts(const Summary& summary) {
+  return fmt::format(
+      " Hosts    : {} (kernels: {}; traces: {})\n Time     : {} to {} UTC\n Ticks    : {}\n Lost   "
+      "  : {}\n",
+      summary.hosts, summary.kernels, summary.traces, time_text(summary.first_micros),
+      time_text(summary.last_micros), summary.ticks, summary.lost);
+}
+
+Json facts_json(const Summary& summary) {
+  return {{"schema_version", schema_version},
+          {"hosts", summary.hosts},
+          {"kernels", summary.kernels},
+          {"traces", summary.traces},
+          {"first", time_text(summary.first_micros)},
+          {"last", time_text(summary.last_micros)},
+          {"ticks", summary.ticks},
+          {"lost", summary.lost}};
+}
+
+std::string table(const std::vector<Row>& rows, const std::string& level, const Summary& summary,
+                  size_t lines) {
+  std::string out = fmt::format("\n{:>12} {:>6}  {:>5}  {}\n", "TICKS", "%", "HOSTS", level);
+  size_t shown_rows = 0;
+  for (const Row& row : rows) {
+    if (lines != 0 && shown_rows++ == lines) {
+      out += fmt::format("{:>12} {:>6}  {:>5}  ({} more)\n", "", "", "", rows.size() - lines);
+      break;
+    }
+    const std::string module = row.module.empty() ? "" : "  " + pi::printable(row.module);
+    out +=
+        fmt::format("{:>12} {:>6.2f}  {:>5}  {}{}\n", row.ticks, percent(row.ticks, summary.ticks),
+                    row.hosts, shown(row.name, level), module);
+  }
+  return out;
+}
+
+Json table_json(const std::vector<Row>& rows, const std::string& level) {
+  Json out = Json::array();
+  for (const Row& row : rows) {
+    Json each = {{"name", row.name}, {"ticks", row.ticks}, {"hosts", row.hosts}};
+    if (module_of(level) == "module") each["module"] = row.module;
+    out.push_back(std::move(each));
+  }
+  return out;
+}
+
+pi::Result<Answer> tables_of(Engine& engine, const Question& question,
+                             const std::vector<std::string>& of) {
+  if (const pi::Status status = make_views(engine, question, false); !status) return status.error();
+  Answer answer;
+  const auto summary = summarize(engine, answer);
+  if (!summary) return summary.error();
+  Json json = facts_json(*summary);
+  Json tables = Json::object();
+  if (!question.json) answer.text = facts(*summary);
+  for (const std::string& level : of) {
+    const auto rows = rows_of(engine, level);
+    if (!rows) return rows.error();
+    if (question.json)
+      tables[level] = table_json(*rows, level);
+    else
+      answer.text += table(*rows, level, *summary, question.lines);
+  }
+  json["by"] = std::move(tables);
+  if (question.json) answer.text = json.dump(1) + "\n";
+  return answer;
+}
+
+}  // namespace
+
+pi::Result<Answer> report(Engine& engine, const Question& question) {
+  return tables_of(engine, question,
+                   {"host", "kernel", "service", "process", "module", "function"});
+}
+
+pi::Result<Answer> top(Engine& engine, const Question& question) {
+  return tables_of(engine, question, {question.by});
+}
+
+pi::Result<Answer> flame(Engine& engine, const Question& question) {
+  if (const pi::Status status = make_views(engine, question, false); !status) return status.error();
+  Answer answer;
+  if (const auto summary = summarize(engine, answer); !summary) return summary.error();
+  const auto rows = engine.query(sql(Query::flame));
+  if (!rows) return rows.error();
+  for (const auto& row : *rows) {
+    std::string process = pi::printable(text(row[0]));
+    for (size_t at = 0; (at = process.find(';', at)) != process.npos; at += 4)
+      process.replace(at, 1, "\\x3b");
+    answer.text += fmt::format("{};{} {}\n", process, pi::printable(text(row[1])), whole(row[2]));
+  }
+  return answer;
+}
+
+}  // namespace fleet

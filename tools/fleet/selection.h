@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Turns --since, --until and conditions into SQL.
+#ifndef FLEET_SELECTION_H
+#define FLEET_SELECTION_H
+
+#include <pi/result.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fleet {
+
+// Seconds since the epoch.
+struct Period {
+  static constexpr int64_t open_begin = std::numeric_limits<int64_t>::min();
+  static constexpr int64_t open_end = std::numeric_limits<int64_t>::max();
+  int64_t since = open_begin;
+  int64_t until = open_end;  // exclusive
+};
+
+// "2026-11-24", "2026-11-24 10:30[:00]" (or with T), UTC; "3d", "12h", "30m": that long before now.
+pi::Result<int64_t> parse_time(const std::string& text, int64_t now);
+
+// Text in quotation marks of SQL. Control characters are left out: no name in the tables has any.
+std::string literal(std::string_view text);
+
+// "KEY=VALUE[,KEY=VALUE...]": alternatives of one key, and all keys at once, as a condition on the
+// table all_records; "TRUE" without any. Losses have a host and a
+// kernel only, and are selected by these. In a value, * stands for any text.
+pi::Result<std::string> condition(const std::vector<std::string>& words);
+
+// The condition on time, and the one on the folders of days. A trace is a day long at most, and in
+// the folder of the day on which it begins.
+std::string condition(const Period& period);
+std::string dates(const Period& period);
+
+}  // namespace fleet
+
+#endif  // FLEET_SELECTION_H

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The bytes of the files in the folder sql, for sql_files.cpp. */
+        .macro  query name
+        .globl  fleet_sql_\name
+        .hidden fleet_sql_\name
+fleet_sql_\name:
+        .incbin "sql/\name\().sql"
+        .byte   0
+        .endm
+
+        .section .rodata
+        query   duckdb
+        query   summary
+        query   top
+        query   flame
+        query   hosts
+        query   diff
+        query   versions
+
+        .section .note.GNU-stack, "", @progbits

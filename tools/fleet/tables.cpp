@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// What questions have in common: the view of the selected rows, and facts about them.
+#include "tables.h"
+
+#include <fmt/format.h>
+#include <pi/printable.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "sql_files.h"
+
+namespace fleet {
+namespace {
+
+// The files are found by a pattern, in which these characters have a meaning.
+pi::Status check_folder(const std::string& folder) {
+  if (folder.find_first_of("*?[]{}\\") != folder.npos)
+    return pi::Error{-1, fmt::format("the name of the folder {} has a character that is a wildcard "
+                                     "for DuckDB: use a link without it.",
+                                     pi::printable(folder))};
+  std::error_code problem;
+  if (!std::filesystem::is_directory(folder + "/records", problem))
+    return pi::Error{-1, fmt::format("{} is no folder of post --fleet: it has no folder records.",
+                                     pi::printable(folder))};
+  return {};
+}
+
+}  // namespace
+
+pi::Status make_views(Engine& engine, const Question& question, bool two_sides) {
+  if (const pi::Status status = check_folder(question.folder); !status) return status;
+  const auto where = condition(question.where);
+  if (!where) return where.error();
+  const std::string folder = literal(question.folder);
+  const auto made =
+      engine.query(sql(Query::duckdb, {{"folder", folder.substr(1, folder.size() - 2)},
+                                       {"dates", dates(question.period)}}));
+  if (!made) return made.error();
+  const auto all_of = [&](const Period& period, const std::string& more) {
+    return fmt::format("{} AND ({}) AND ({})", condition(period), *where, more);
+  };
+  const auto select = [](const char* side, const std::string& test) {
+    return fmt::format("SELECT '{}' AS side, * FROM all_records WHERE {}", side, test);
+  };
+  std::string view = "CREATE VIEW records AS ";
+  if (two_sides) {
+    const auto a = condition(question.a), b = condition(question.b);
+    if (!a) return a.error();
+    if (!b) return b.error();
+    Period before = question.period, after = question.period;
+    if (question.at != Period::open_end) {
+      before.until = std::min(before.until, question.at);
+      after.since = std::max(after.since, question.at);
+    }
+    const std::string of_a = all_of(before, *a);
+    // A loss counts once.
+    view +=
+        select("A", of_a) + " UNION ALL " +
+        select("B", fmt::format("{} AND (kind <> 'lost' OR NOT ({}))", all_of(after, *b), of_a));
+  } else {
+    view += select("A", all_of(question.period, "TRUE"));
+  }
+  const auto viewed = engine.query(view);
+  return viewed ? pi::Status() : viewed.error();
+}
+
+pi::Result<Summary> summarize(Engine& engine, Answer& answer) {
+  const auto rows = engine.query(sql(Query::summary));
+  if (!rows) return rows.error();
+  if (rows->size() != 1 || rows->front().size() != 8)
+    return pi::Error{-1, "DuckDB returned no summary."};
+  const auto& row = rows->front();
+  const Summary summary{whole(row[0]), whole(row[1]), whole(row[2]), whole(row[3]),
+                        whole(row[4]), whole(row[5]), whole(row[6]), whole(row[7])};
+  if (summary.ticks == 0) return pi::Error{-1, "no tick is selected; there is nothing to report."};
+  if (summary.lost != 0)
+    answer.warnings.push_back(fmt::format("{} records were lost on the hosts.", summary.lost));
+  if (summary.kinds > 1)
+    answer.warnings.push_back(fmt::format(
+        "the ticks are of {} kinds: they count different events, or time at different rates. "
+        "Their sums and shares mean little.",
+        summary.kinds));
+  return summary;
+}
+
+std::string time_text(int64_t micros) {
+  using namespace std::chrono;
+  const sys_time<seconds> time = floor<seconds>(sys_time<microseconds>(microseconds(micros)));
+  const year_month_day date(floor<days>(time));
+  const hh_mm_ss clock(time - floor<days>(time));
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
+}
+
+double percent(int64_t part, int64_t whole) {
+  return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+bool is_level(const std::string& word) {
+  const std::string all = fmt::format("|{}|", levels);
+  return word.find('|') == word.npos && all.find("|" + word + "|") != all.npos;
+}
+
+std::string column_of(const std::string& level) {
+  return level == "build" ? "build_id" : level;
+}
+
+std::string module_of(const std::string& level) {
+  return level == "function" || level == "build" ? "module" : "''";
+}
+
+std::string shown(const std::string& name, const std::string& level) {
+  if (!name.empty()) return pi::printable(name);
+  return level == "function" ? "NoSymbols" : level == "module" ? "NoModule" : "(unknown)";
+}
+
+}  // namespace fleet
