@@ -1,0 +1,134 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# run.fleet: one trace after the other, added to a folder; its endings, limits and settings.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    PATH="$BUILD_DIR/bin:$BUILD_DIR/tests:$PATH"
+    [ "$(swtrace check --json | jq .perf_system_works)" = true ] || skip "needs perf_event_open for the whole system"
+    cd "$BATS_TEST_TMPDIR" || return
+    fleet=''
+}
+
+teardown() {
+    if [[ -n $fleet ]]; then kill -KILL "$fleet" 2>/dev/null || true; fi
+    PITRACE_SOCKET=$BATS_TEST_TMPDIR/spool/recorder swtrace free >/dev/null 2>&1 || true
+}
+
+settings() { # settings NAME=VALUE...
+    printf '%s\n' '# A comment' "folder=$PWD/fleet" "spool=$PWD/spool" source=perf cpu_percent=1000 "$@" '' >settings
+}
+
+start() {
+    run.fleet --config settings >>log 2>&1 3>&- &
+    fleet=$!
+}
+
+value() { sed -n "s/^$1=//p" spool/status 2>/dev/null; }
+
+until_value() { # until_value NAME LEAST
+    for ((i = 0; i < 600; i++)); do
+        if (($(value "$1") + 0 >= $2)); then return; fi
+        sleep 0.1
+    done
+    cat spool/status log
+    return 1
+}
+
+until_recording() {
+    for ((i = 0; i < 600; i++)); do
+        if [[ $(value state) == recording ]]; then return; fi
+        sleep 0.1
+    done
+    cat log
+    return 1
+}
+
+end() {
+    kill -TERM "$fleet"
+    wait "$fleet"
+    fleet=''
+    [ "$(value state)" = ended ]
+}
+
+tables() { find fleet/records -name '*.parquet' | wc -l; }
+
+@test "traces are added one after the other, and the last one when it ends" {
+    settings seconds=1
+    start
+    until_value added 1
+    run -125 run.fleet --config settings
+    [[ $output == *"another run.fleet uses"* ]]
+    end
+    [ "$(value failed)" -eq 0 ]
+    [ "$(value cpu_ms)" -gt 0 ]
+    [ "$(tables)" -eq "$(value added)" ]
+    [ "$(tables)" -ge 2 ]
+    [ -z "$(ls spool/*.nrm2 2>/dev/null)" ]
+    # Nothing is left behind.
+    PITRACE_SOCKET=$PWD/spool/recorder run swtrace info
+    [[ $output != *"Recorder pid"* ]]
+    [ "$(stat -c %a fleet spool | sort -u)" = 700 ]
+}
+
+@test "after SIGKILL, of the recorder too, the next start adds what was written" {
+    settings seconds=1000
+    start
+    until_recording
+    calls 1 >/dev/null
+    sleep 2
+    recorder=$(PITRACE_SOCKET=$PWD/spool/recorder swtrace info | sed -nE 's/^ *Recorder pid[ :]*([0-9]+)$/\1/p')
+    kill -KILL "$fleet" "$recorder"
+    [ -s spool/open.nrm2 ]
+    settings seconds=1
+    start
+    until_value added 1
+    end
+    [ "$(value partial)" -ge 1 ]
+    [ "$(tables)" -eq "$(value added)" ]
+}
+
+@test "after SIGKILL of run.fleet alone its recorder goes on, and the next start takes it over" {
+    settings seconds=1000
+    start
+    until_recording
+    kill -KILL "$fleet"
+    wait "$fleet" || true
+    calls 0.5 >/dev/null
+    settings seconds=1
+    start
+    until_value added 2
+    end
+    [ "$(value partial)" -eq 0 ]
+}
+
+@test "the limit of the disk removes the oldest tables, and is reported" {
+    settings seconds=1 disk_mb=10
+    mkdir -p fleet/records/date=2000-01-01/host=a spool
+    truncate -s 8M fleet/records/date=2000-01-01/host=a/{1,2}000000000000000000.parquet
+    start
+    until_value removed 1
+    end
+    [ "$(value removed)" -eq 1 ]
+    [ ! -e fleet/records/date=2000-01-01/host=a/1000000000000000000.parquet ]
+    [ -e fleet/records/date=2000-01-01/host=a/2000000000000000000.parquet ]
+    grep -q 'more than 10 MB (disk_mb): removed the 1 oldest files' log
+}
+
+@test "wrong settings are refused" {
+    for line in nosuch=1 rate=0 rate=x source=other stacks=some folder=here 'no line' seconds=99999999 "spool=/a"$'\t'; do
+        printf '%s\n' "$line" >settings
+        run -255 run.fleet --config settings
+        [[ $output == *"error: "* ]]
+    done
+    run -125 run.fleet --config nosuch
+    run -255 run.fleet --nosuch
+    run -255 run.fleet --config
+    mkdir -m 777 open
+    for line in "spool=$PWD/open/spool" "folder=$PWD/open/folder"; do
+        settings "$line"
+        run -125 run.fleet --config settings
+        [[ $output == *"another user could replace"* ]]
+    done
+}
