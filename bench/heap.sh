@@ -67,6 +67,29 @@ printf '\n20 million gets of a free mutex\n\n| | CPU s | peak MiB | log KiB |\n|
 measure 'without' "$build/tests/lockwaits" 20000000
 measure 'heapit' env LD_PRELOAD="$library" "$build/tests/lockwaits" 20000000
 
+# A process that runs already: its CPU time, and that of heapwatch, for each allocation with its end. Needs root.
+if [[ $(id -u) == 0 && -e /sys/bus/event_source/devices/uprobe/type ]]; then
+  pairs=200000
+  mkfifo input
+  "$build/tests/allocates" late loop $((pairs / 1000)) <input >output &
+  process=$!
+  exec 3>input
+  touch output
+  until grep -q ready output; do sleep 0.1; done
+  "$build/bin/heapwatch" "$process" >began 2>&1 &
+  watch=$!
+  until grep -q . began; do sleep 0.1; done
+  echo >&3
+  until grep -q 'done' output; do sleep 0.1; done
+  ticks() { awk -v hz="$(getconf CLK_TCK)" -v pairs="$pairs" '{ printf "%.2f", ($14 + $15) * 1e6 / hz / pairs }' "/proc/$1/stat"; }
+  printf '\nA process that runs already, microseconds an allocation and its end: %s in the process, %s in heapwatch\n' \
+    "$(ticks "$process")" "$(ticks "$watch")"
+  kill "$watch"
+  wait "$watch"
+  echo >&3
+  wait "$process"
+fi
+
 printf '\n60 waits of 10 ms: the program'"'"'s own clock, heapit, perf lock contention\n\n'
 rm -rf logs && mkdir logs
 HEAPIT_DIR=$PWD/logs LD_PRELOAD=$library "$build/tests/lockwaits"

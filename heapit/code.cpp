@@ -36,6 +36,7 @@ void Code::log_file_of(uint64_t address, Log& log) {
     Log* log;
   } context{this, &log};
   read_maps(
+      own_maps,
       [](const MapsLine& line, void* data) {
         auto* to = static_cast<Context*>(data);
         if (line.executable) to->code->add(line, to->log);

@@ -8,6 +8,7 @@
 
 #include <pi/raw_lock.h>
 
+#include "call_path.h"
 #include "loaded/rule_cache.h"
 #include "log.h"
 
@@ -15,7 +16,7 @@ namespace pi::heapit {
 
 struct MapsLine;
 
-class Code {
+class Code final : public CodeFiles {
  public:
   static constexpr size_t memory_bytes = (1 << 20) + unwind::RuleCache::memory_bytes;
   // memory: that many zeroed bytes.
@@ -27,12 +28,11 @@ class Code {
   }
   bool is_executable(uint64_t address);
 
-  // The log gets a record of the file with this code, unless it has one. One thread at a time.
-  void log_file_of(uint64_t address, Log& log);
+  void log_file_of(uint64_t address, Log& log) override;
 
   // After dlclose(): if files were unloaded, others may be at their addresses from now on.
   void forget_unloaded();
-  uint64_t generation() const { return generation_.load(std::memory_order_relaxed); }
+  uint64_t generation() const override { return generation_.load(std::memory_order_relaxed); }
 
  private:
   struct Mapped {

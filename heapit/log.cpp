@@ -57,8 +57,7 @@ void raise_to(uint64_t& number, uint64_t value) {
   }
 }
 
-bool Log::open_new(const char* directory) {
-  const auto pid = static_cast<int>(::getpid());
+bool Log::open_new(const char* directory, int pid) {
   for (int i = 1; i <= max_logs_of_pid; ++i) {
     const int length =
         std::snprintf(path_.data(), path_.size(), "%s/heap.%d.%d", directory, pid, i);
@@ -91,19 +90,19 @@ bool Log::open_new(const char* directory) {
   return false;
 }
 
-bool Log::create(const char* directory) {
-  if (!open_new(directory)) {
-    say("cannot create the log '", path_.data(), "': ", std::strerror(errno));
-    return false;
-  }
+bool Log::create(const char* directory, pid_t pid) {
+  if (!open_new(directory, pid)) return false;
   Header& header = this->header();
   header.magic = heap_log::magic;
   header.header_bytes = static_cast<uint32_t>(aligned(sizeof header));
-  header.pid = static_cast<uint32_t>(::getpid());
+  header.pid = static_cast<uint32_t>(pid);
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
   header.begin_ns = int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-  const Descriptor command("/proc/self/cmdline", O_RDONLY);
+  std::array<char, 64> command_path{};
+  std::snprintf(command_path.data(), command_path.size(), "/proc/%d/cmdline", int{pid});
+  const Descriptor command(pid == ::getpid() ? "/proc/self/cmdline" : command_path.data(),
+                           O_RDONLY);
   const long length =
       command ? ::syscall(SYS_read, command.number(), header.command, sizeof header.command) : 0;
   header.command_bytes = static_cast<uint32_t>(std::max(length, 0L));

@@ -25,8 +25,10 @@ void raise_to(uint64_t& number, uint64_t value);
 
 class Log {
  public:
-  // Creates DIRECTORY/heap.PID.N, the first N of which there is no file. Prints what fails.
-  bool create(const char* directory);
+  // Creates DIRECTORY/heap.PID.N, the first N of which there is no file, for that process. False,
+  // with errno: it cannot be created.
+  bool create(const char* directory, pid_t pid);
+  const char* path() const { return path_.data(); }
 
   heap_log::Header& header() const { return *reinterpret_cast<heap_log::Header*>(memory_); }
 
@@ -49,7 +51,7 @@ class Log {
 
  private:
   heap_log::Record* begin_record(heap_log::RecordType type, size_t bytes);
-  bool open_new(const char* directory);
+  bool open_new(const char* directory, int pid);
   bool grow(size_t bytes);
 
   // The program may close any descriptor, so none is kept: the file is opened again to grow.

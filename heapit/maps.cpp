@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The mappings of this process, read without allocating.
+// The mappings of a process, read without allocating.
 #include "maps.h"
 
 #include <algorithm>
@@ -55,9 +55,9 @@ struct Buffer {
 
 }  // namespace
 
-bool read_maps(bool (*take)(const MapsLine& line, void* context), void* context) {
+bool read_maps(const char* path, bool (*take)(const MapsLine& line, void* context), void* context) {
   const Buffer buffer;
-  const Descriptor file("/proc/self/maps", O_RDONLY);
+  const Descriptor file(path, O_RDONLY);
   if (!file || !buffer.text) return false;
   size_t used = 0;
   for (;;) {

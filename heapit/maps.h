@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The mappings of this process, read without allocating.
+// The mappings of a process, read without allocating.
 #ifndef PI_HEAPIT_MAPS_H
 #define PI_HEAPIT_MAPS_H
 
@@ -14,8 +14,11 @@ struct MapsLine {
   std::string_view path;  // empty: no file
 };
 
-// Calls take(line) for each mapping until it returns false. False: /proc cannot be read.
-bool read_maps(bool (*take)(const MapsLine& line, void* context), void* context);
+// Calls take(line) for each mapping until it returns false. path: that of a maps file in /proc.
+// False: it cannot be read.
+bool read_maps(const char* path, bool (*take)(const MapsLine& line, void* context), void* context);
+
+inline constexpr char own_maps[] = "/proc/self/maps";
 
 }  // namespace pi::heapit
 

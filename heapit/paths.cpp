@@ -60,7 +60,7 @@ Path* Paths::store(Kind kind, const Stack& stack, Log& log) {
   return path;
 }
 
-Path& Paths::find(Kind kind, const Stack& stack, Log& log, Code& code) {
+Path& Paths::find(Kind kind, const Stack& stack, Log& log, CodeFiles& code) {
   const uint64_t hash = hash_of(kind, stack, code.generation());
   if (Path* path = known(hash, kind, stack, log)) return *path;
   const std::lock_guard lock(lock_);

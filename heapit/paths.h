@@ -11,9 +11,8 @@
 #include <pi/heap_log.h>
 #include <pi/raw_lock.h>
 
-#include "code.h"
+#include "call_path.h"
 #include "log.h"
-#include "stack.h"
 
 namespace pi::heapit {
 
@@ -31,7 +30,7 @@ class Paths {
   bool begin(Log& log);
 
   // Never null. No lock if the path is known.
-  heap_log::Path& find(heap_log::Kind kind, const Stack& stack, Log& log, Code& code);
+  heap_log::Path& find(heap_log::Kind kind, const Stack& stack, Log& log, CodeFiles& code);
 
  private:
   heap_log::Path* known(uint64_t hash, heap_log::Kind kind, const Stack& stack, const Log& log);

@@ -3,8 +3,11 @@
 #include "session.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <mutex>
 #include <new>
 
@@ -52,7 +55,7 @@ Session::Session(const Settings& chosen, std::byte* memory)
       locks_(chosen.locks),
       code_(memory),
       paths_(memory + Code::memory_bytes),
-      blocks_(chosen.max_block_bytes) {}
+      live_(chosen.max_block_bytes) {}
 
 Session* Session::begin() {
   const std::lock_guard lock(control->lock);
@@ -65,7 +68,10 @@ Session* Session::begin() {
     return nullptr;
   }
   auto* session = new (memory) Session(settings, memory + session_bytes);
-  if (!session->log_.create(settings.directory)) return nullptr;
+  if (!session->log_.create(settings.directory, ::getpid())) {
+    say("cannot create the log '", session->log_.path(), "': ", std::strerror(errno));
+    return nullptr;
+  }
   if (!session->paths_.begin(session->log_)) return nullptr;
   control->session.store(session, std::memory_order_release);
   return session;
@@ -96,30 +102,7 @@ Path& Session::path(heap_log::Kind kind, const Here& here) {
 }
 
 void Session::allocated(const void* block, size_t bytes, const Here& here) {
-  Path& path = this->path(heap_log::allocation, here);
-  uint64_t* const number = path.number;
-  add(number[heap_log::allocations], 1);
-  add(number[heap_log::bytes], bytes);
-  heap_log::Header& header = log_.header();
-  const auto live = [bytes](uint64_t& sum) {
-    return std::atomic_ref(sum).fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  };
-  raise_to(number[heap_log::peak_bytes], live(number[heap_log::live_bytes]));
-  raise_to(header.peak_bytes, live(header.live_bytes));
-  const Blocks::Put put = blocks_.put(block, {bytes, &path});
-  if (put.replaced) {
-    add(header.lost[heap_log::unseen_frees], 1);
-    freed(*put.replaced);
-  }
-  if (put.stored) return;
-  add(header.lost[heap_log::lost_blocks], 1);
-  freed({bytes, &path});
-}
-
-void Session::freed(const Block& block) {
-  add(block.path->number[heap_log::frees], 1);
-  subtract(block.path->number[heap_log::live_bytes], block.bytes);
-  subtract(log_.header().live_bytes, block.bytes);
+  live_.allocated(log_, path(heap_log::allocation, here), block, bytes);
 }
 
 void Session::waited(Path& path, uint64_t nanoseconds) {

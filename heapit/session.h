@@ -9,8 +9,8 @@
 
 #include <pi/heap_log.h>
 
-#include "blocks.h"
 #include "code.h"
+#include "live.h"
 #include "log.h"
 #include "paths.h"
 #include "stack.h"
@@ -38,10 +38,10 @@ class Session {
   // To be called while this thread is Inside.
   void allocated(const void* block, size_t bytes, const Here& here);
   // Before the program's allocator may reuse its address.
-  std::optional<Block> take(const void* block) { return blocks_.take(block); }
-  void freed(const Block& block);
+  std::optional<Block> take(const void* block) { return live_.take(block); }
+  void freed(const Block& block) { Live::freed(log_, block); }
   // It was not freed.
-  void put_back(const void* address, const Block& block) { blocks_.put(address, block); }
+  void put_back(const void* address, const Block& block) { live_.put_back(address, block); }
 
   heap_log::Path& path(heap_log::Kind kind, const Here& here);
   static void waited(heap_log::Path& path, uint64_t nanoseconds);
@@ -56,7 +56,7 @@ class Session {
   Log log_;
   Code code_;
   Paths paths_;
-  Blocks blocks_;
+  Live live_;
 };
 
 }  // namespace pi::heapit

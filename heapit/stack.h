@@ -3,22 +3,11 @@
 #ifndef PI_HEAPIT_STACK_H
 #define PI_HEAPIT_STACK_H
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-
-#include <pi/heap_log.h>
-
+#include "call_path.h"
 #include "code.h"
 #include "here_x86.h"
 
 namespace pi::heapit {
-
-struct Stack {
-  size_t frames = 0;
-  heap_log::PathEnd end = heap_log::unknown;
-  std::array<uint64_t, heap_log::max_frames> addresses;  // innermost first
-};
 
 void find_callers(const Here& here, Code& code, Stack& stack);
 

@@ -34,6 +34,7 @@ uint64_t end_of_stack(uint64_t pointer) {
     StackRange found;
   } search{pointer, {pointer, pointer}};
   read_maps(
+      own_maps,
       [](const MapsLine& line, void* data) {
         auto* searched = static_cast<Search*>(data);
         if (searched->pointer < line.begin || searched->pointer >= line.end) return true;

@@ -27,6 +27,7 @@ enum Loss : uint32_t {
   lost_blocks,    // allocations whose end is not known: no space; they count as freed
   lost_mappings,  // files of code that were not stored
   unseen_frees,   // blocks that were freed in a way that was not seen
+  lost_calls,     // calls of a process that ran already: no space for them in the ring
   losses
 };
 
@@ -39,7 +40,9 @@ struct Header {
   uint64_t live_bytes;  // of all paths
   uint64_t peak_bytes;  // the most there were at once
   uint64_t lost[losses];
-  uint64_t reserved[8];
+  uint64_t recorded_ns;    // how long a process that ran already was recorded; 0: from its start
+  uint64_t earlier_frees;  // by such a process, of what it had allocated before
+  uint64_t reserved[5];
   uint32_t command_bytes;
   char command[1024];  // /proc/self/cmdline when the log began
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Allocates and frees in known numbers: allocates MODE.
+// Allocates and frees in known numbers: allocates [late] MODE. late: a line on the standard input
+// begins it, a second one ends the program.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <malloc.h>
@@ -175,6 +176,15 @@ NOIPA static void forks(void) {
   transient();
 }
 
+NOIPA static void vforks(const char* name) {
+  const pid_t child = vfork();
+  if (child == 0) {
+    execl("/proc/self/exe", name, "simple", NULL);
+    _exit(1);
+  }
+  waitpid(child, NULL, 0);
+}
+
 static void on_alarm(int signal) {
   (void)signal;
   sink += leak_one(8) != NULL;
@@ -198,7 +208,37 @@ NOIPA static void libraries(char* first, char* second) {
     }
 }
 
+static void say(const char* text) {
+  if (write(1, text, strlen(text)) < 0) exit(6);
+}
+
+static void wait_for_line(void) {
+  char byte = 0;
+  while (byte != '\n')
+    if (read(0, &byte, 1) != 1) exit(7);
+}
+
+// What was allocated before is freed, moved, or stays.
+NOIPA static void begin_late(void) {
+  for (int i = 40; i < 43; ++i) kept[i] = leak_one(700);
+  say("ready\n");
+  wait_for_line();
+  free(kept[40]);
+  kept[41] = realloc(kept[41], 900);
+}
+
+static void end_late(void) {
+  say("done\n");
+  wait_for_line();
+}
+
 int main(int count, char** words) {
+  const int is_late = count > 1 && strcmp(words[1], "late") == 0;
+  if (is_late) {
+    begin_late();
+    --count;
+    ++words;
+  }
   const char* mode = count > 1 ? words[1] : "";
   if (strcmp(mode, "simple") == 0) {
     transient();
@@ -232,20 +272,14 @@ int main(int count, char** words) {
     if (strcmp(mode, "_exit") == 0) _exit(0);
     if (strcmp(mode, "abort") == 0) abort();
     if (strcmp(mode, "kill") == 0) kill(getpid(), SIGKILL);
-    if (strcmp(mode, "exec") == 0) execl(words[0], words[0], "simple", NULL);
-    if (strcmp(mode, "vfork") == 0) {
-      const pid_t child = vfork();
-      if (child == 0) {
-        execl(words[0], words[0], "simple", NULL);
-        _exit(1);
-      }
-      waitpid(child, NULL, 0);
-    }
+    if (strcmp(mode, "exec") == 0) execl("/proc/self/exe", words[0], "simple", NULL);
+    if (strcmp(mode, "vfork") == 0) vforks(words[0]);
     if (strcmp(mode, "wait") == 0) {
       puts("ready");
       fflush(stdout);
       pause();
     }
   }
+  if (is_late) end_late();
   return 0;
 }

@@ -66,11 +66,12 @@ std::string json_report(const HeapFile& file, const CallPaths& paths) {
   Json json = {{"schema_version", 1},           {"pid", file.pid},
                {"command", file.command},       {"begin_ns", file.begin_ns},
                {"live_bytes", file.live_bytes}, {"peak_bytes", file.peak_bytes}};
-  json.add("lost") = {{"paths", file.lost[lost_paths]},
-                      {"blocks", file.lost[lost_blocks]},
-                      {"mappings", file.lost[lost_mappings]},
-                      {"unseen_frees", file.lost[unseen_frees]},
-                      {"damage", file.damage}};
+  if (file.recorded_ns != 0)
+    json.update({{"recorded_ns", file.recorded_ns}, {"earlier_frees", file.earlier_frees}});
+  json.add("lost") = {
+      {"paths", file.lost[lost_paths]},       {"blocks", file.lost[lost_blocks]},
+      {"mappings", file.lost[lost_mappings]}, {"unseen_frees", file.lost[unseen_frees]},
+      {"calls", file.lost[lost_calls]},       {"damage", file.damage}};
   json.add("paths") = std::move(rows);
   return json.dump(1) + '\n';
 }

@@ -86,6 +86,8 @@ pi::Result<HeapFile> parse_heap_file(std::string_view bytes, const std::string& 
     return pi::Error{-1, fmt::format("{} is no log of run.heap.", file.path)};
   file.pid = header.pid;
   file.begin_ns = header.begin_ns;
+  file.recorded_ns = header.recorded_ns;
+  file.earlier_frees = header.earlier_frees;
   file.command =
       words_of({header.command, std::min<size_t>(header.command_bytes, sizeof header.command)});
   file.live_bytes = header.live_bytes;

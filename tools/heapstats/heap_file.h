@@ -33,7 +33,9 @@ struct HeapFile {
   std::string path;  // of the file, printable
   uint32_t pid = 0;
   int64_t begin_ns = 0;
-  std::string command;  // printable
+  uint64_t recorded_ns = 0;    // of a process that ran already; 0: from its start
+  uint64_t earlier_frees = 0;  // by such a process, of what it had allocated before
+  std::string command;         // printable
   uint64_t live_bytes = 0, peak_bytes = 0;
   std::array<uint64_t, pi::heap_log::losses> lost{};
   std::string damage;  // why the rest of the file is not used; empty: it is whole

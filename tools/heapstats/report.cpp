@@ -40,6 +40,12 @@ std::string started(const HeapFile& file) {
   return fmt::format("{:%Y-%m-%d %H:%M:%S}", local);
 }
 
+std::string process_line(const HeapFile& file) {
+  if (file.recorded_ns == 0) return fmt::format("Process {}, started {}.", file.pid, started(file));
+  return fmt::format("Process {}, which ran already, recorded for {:.1f} s from {}.", file.pid,
+                     static_cast<double>(file.recorded_ns) / 1e9, started(file));
+}
+
 std::vector<const Row*> sorted(const CallPaths& paths, By by) {
   std::vector<const Row*> rows;
   for (const Row& row : paths.rows)
@@ -141,6 +147,9 @@ void append_sums(std::string& text, const HeapFile& file) {
                    sums.frees,
                    number_of(sums.allocations - std::min(sums.frees, sums.allocations), "block"),
                    number_of(file.live_bytes, "byte"), number_of(file.peak_bytes, "byte"));
+  if (file.recorded_ns != 0)
+    fmt::format_to(out, "{} of blocks that it had allocated before the recording.\n",
+                   number_of(file.earlier_frees, "end"));
   if (sums.waits != 0)
     fmt::format_to(out, "{} for locks, together {} s.\n", number_of(sums.waits, "wait"),
                    duration(sums.nanoseconds));
@@ -148,7 +157,9 @@ void append_sums(std::string& text, const HeapFile& file) {
     fmt::format_to(out, "{} for conditions, together {} s.\n", number_of(sums.conditions, "wait"),
                    duration(sums.condition_nanoseconds));
   if (sums.allocations + sums.waits + sums.conditions == 0)
-    text += "\nNo allocation and no wait was seen: is the program linked statically?\n";
+    text += file.recorded_ns != 0
+                ? "\nIt has allocated nothing in this time.\n"
+                : "\nNo allocation and no wait was seen: is the program linked statically?\n";
 }
 
 }  // namespace
@@ -192,6 +203,7 @@ std::vector<std::string> losses_of(const HeapFile& file, const CallPaths& paths)
   lost(lost_blocks, "allocations count as freed at once: no memory to remember them");
   lost(lost_mappings, "mapped files have no names: no space in the log");
   lost(unseen_frees, "blocks were freed in a way that was not seen");
+  lost(lost_calls, "calls are not counted: the process made them faster than they were read");
   uint64_t broken = 0;
   for (const Row& row : paths.rows)
     if (row.end == unknown) broken += row.allocations + row.waits;
@@ -204,9 +216,8 @@ std::vector<std::string> losses_of(const HeapFile& file, const CallPaths& paths)
 
 std::string text_report(const HeapFile& file, const CallPaths& paths,
                         const ReportOptions& options) {
-  std::string text = fmt::format("{}\nProcess {}, started {}.\n",
-                                 file.command.empty() ? "(no command line)" : file.command,
-                                 file.pid, started(file));
+  std::string text = fmt::format(
+      "{}\n{}\n", file.command.empty() ? "(no command line)" : file.command, process_line(file));
   append_sums(text, file);
   for (const std::string& loss : losses_of(file, paths))
     fmt::format_to(std::back_inserter(text), "Missing: {}.\n", loss);

@@ -110,15 +110,9 @@ Reply set_event(const Request& request) {
   return rc == PU_SUCCESS ? status_reply() : reply_of(rc);
 }
 
-// Each thread that compiles has a child process of its own.
-Result<SealedTable> compile_table(const UniqueFd& file) {
-  thread_local TableCompiler compiler;
-  return compiler.compile(file);
-}
-
 // The recorder's resolver of stacks, which stays until its process ends.
 StackResolver& stack_resolver() {
-  static auto* resolver = new StackResolver(compile_table);
+  static auto* resolver = new StackResolver(compile_by_child);
   return *resolver;
 }
 

@@ -23,6 +23,7 @@ std::vector<Line> all_lines() {
   std::vector<Line> lines;
   lines.reserve(100'000);
   EXPECT_TRUE(pi::heapit::read_maps(
+      pi::heapit::own_maps,
       [](const MapsLine& line, void* context) {
         static_cast<std::vector<Line>*>(context)->push_back({line.begin, line.end, line.offset,
                                                              line.inode, line.executable,

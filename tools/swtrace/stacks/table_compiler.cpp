@@ -177,4 +177,9 @@ Result<SealedTable> TableCompiler::compile(const UniqueFd& file) {
   return table;
 }
 
+Result<SealedTable> compile_by_child(const UniqueFd& file) {
+  thread_local TableCompiler compiler;
+  return compiler.compile(file);
+}
+
 }  // namespace pi::swtrace

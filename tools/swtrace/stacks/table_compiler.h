@@ -56,6 +56,9 @@ class TableCompiler {
   unsigned children_ = 0;
 };
 
+// By a child process that each thread has of its own.
+Result<SealedTable> compile_by_child(const UniqueFd& file);
+
 }  // namespace pi::swtrace
 
 #endif  // SWTRACE_TABLE_COMPILER_H

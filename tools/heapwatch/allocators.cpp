@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// The functions that allocate and free in the files of a process, by their symbols.
+#include "allocators.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <pi/files.h>
+#include <pi/printable.h>
+
+#include "elf/elf_symbols.h"
+#include "maps.h"
+
+namespace heapwatch {
+namespace {
+
+constexpr size_t max_files = 4096;
+
+struct Name {
+  std::string_view name;
+  Function function;
+};
+constexpr Name names[] = {
+    {"malloc", Function::malloc},
+    {"calloc", Function::calloc},
+    {"realloc", Function::realloc},
+    {"reallocarray", Function::reallocarray},
+    {"posix_memalign", Function::posix_memalign},
+    {"aligned_alloc", Function::aligned},
+    {"memalign", Function::aligned},
+    {"valloc", Function::malloc},
+    {"pvalloc", Function::malloc},
+    {"free", Function::free},
+    {"cfree", Function::free},
+    {"dlclose", Function::dlclose},
+};
+
+std::optional<Function> function_named(std::string_view name) {
+  const auto* found = std::ranges::find(names, name, &Name::name);
+  if (found == std::end(names)) return std::nullopt;
+  return found->function;
+}
+
+struct Mapped {
+  uint64_t begin, end, inode;
+  std::string path;
+};
+
+std::vector<Mapped> code_of(int pid) {
+  std::vector<Mapped> all;
+  pi::heapit::read_maps(
+      fmt::format("/proc/{}/maps", pid).c_str(),
+      [](const pi::heapit::MapsLine& line, void* to) {
+        if (line.executable && line.path.starts_with('/'))
+          static_cast<std::vector<Mapped>*>(to)->push_back(
+              {line.begin, line.end, line.inode, std::string(line.path)});
+        return true;
+      },
+      &all);
+  return all;
+}
+
+// Where the symbol's code is in the file.
+std::optional<uint64_t> offset_of(const a2n::ElfLayout& layout, uint64_t value) {
+  for (const a2n::Segment& segment : layout.segments)
+    if (segment.executable && value >= segment.vaddr && value - segment.vaddr < segment.file_size)
+      return value - segment.vaddr + segment.offset;
+  return std::nullopt;
+}
+
+class Search {
+ public:
+  explicit Search(Allocators& found) : found_(found) {}
+
+  void look_into(const Mapped& mapped, const std::string& link) {
+    auto file = pi::open_regular(link);
+    if (!file || !pi::has_mapped_inode(file->fd.get(), file->status.st_ino, mapped.inode)) {
+      ++not_opened_;
+      return;
+    }
+    if (!seen_.emplace(file->status.st_dev, file->status.st_ino).second) return;
+    pi::UniqueFd kept(::fcntl(file->fd.get(), F_DUPFD_CLOEXEC, 0));
+    const auto elf = a2n::ElfFile::from_fd(std::move(file->fd), "");
+    if (!kept || !elf || !elf->layout().is_64) return;
+    const size_t before = found_.places.size();
+    // A file with neither is one of data, or its names were removed.
+    const auto dynamic = take(*elf, SHT_DYNSYM);
+    if (!dynamic || !*dynamic) (void)take(*elf, SHT_SYMTAB);
+    if (own_new_ && has_malloc_)
+      found_.notes.push_back(fmt::format(
+          "what {} allocates by its own operator new is not recorded", pi::printable(mapped.path)));
+    own_new_ = has_malloc_ = false;
+    if (found_.places.size() != before)
+      found_.files.push_back({std::move(kept), pi::printable(mapped.path)});
+  }
+
+  void add_notes() {
+    if (not_opened_ != 0)
+      found_.notes.push_back(
+          fmt::format("{} mapped files could not be opened to look for an allocator", not_opened_));
+  }
+
+ private:
+  pi::Result<bool> take(const a2n::ElfFile& elf, uint32_t table) {
+    return a2n::read_symbols(elf, table, [&](const a2n::ElfSymbol& symbol) {
+      if (!symbol.function || symbol.binding == a2n::Binding::local) return;
+      own_new_ |= symbol.name == "_Znwm";
+      const auto function = function_named(symbol.name);
+      const auto offset = function ? offset_of(elf.layout(), symbol.value) : std::nullopt;
+      if (!offset) return;
+      has_malloc_ |= symbol.name == "malloc";
+      const size_t file = found_.files.size();
+      // Names of one function.
+      for (const Place& place : found_.places)
+        if (place.file == file && place.offset == *offset) return;
+      found_.places.push_back({*function, file, *offset});
+    });
+  }
+
+  Allocators& found_;
+  std::set<std::pair<dev_t, ino_t>> seen_;
+  uint64_t not_opened_ = 0;
+  bool own_new_ = false, has_malloc_ = false;  // of one file
+};
+
+}  // namespace
+
+pi::Result<Allocators> find_allocators(int pid) {
+  Allocators found;
+  Search search(found);
+  const auto all = code_of(pid);
+  if (all.empty())
+    return pi::Error{1, fmt::format("/proc/{}/maps cannot be read, or has no file.", pid)};
+  size_t files = 0;
+  for (const Mapped& mapped : all) {
+    if (++files > max_files) break;
+    search.look_into(mapped,
+                     fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, mapped.begin, mapped.end));
+  }
+  if (files > max_files)
+    found.notes.push_back(
+        fmt::format("only the first {} mapped files were searched for an allocator", max_files));
+  search.add_notes();
+  const auto is_malloc = [](const Place& place) { return place.function == Function::malloc; };
+  if (std::ranges::none_of(found.places, is_malloc))
+    return pi::Error{1, fmt::format("No file of process {} has a symbol malloc: it is linked "
+                                    "statically and stripped, or has an allocator of its own.",
+                                    pid)};
+  return found;
+}
+
+}  // namespace heapwatch

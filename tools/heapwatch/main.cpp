@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// heapwatch: records the allocations of a process that runs, by uprobes.
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <pi/files.h>
+#include <pi/printable.h>
+#include <pi/unique_fd.h>
+
+#include "callers.h"
+#include "cli.h"
+#include "paths.h"
+#include "probes.h"
+#include "recording.h"
+#include "stacks/table_child.h"
+
+namespace {
+
+namespace cli = pi::cli;
+namespace heap_log = pi::heap_log;
+using namespace heapwatch;
+using Clock = std::chrono::steady_clock;
+
+constexpr int most_pid = 4194304, most_seconds = 1'000'000;
+
+cli::OptionTable option_table() {
+  cli::OptionTable table(
+      {"heapwatch [OPTION]... PID",
+       "Records by call path what process PID allocates from now on by malloc() and others, and "
+       "frees, until the process ends, the time is up, or SIGINT. run.heap --pid calls this "
+       "program and prints the report. Only root can use it.",
+       {"heapwatch 4711", "heapwatch --seconds=10 -o heap 4711"},
+       "Exit status: 0 done, 1 failed, 255 wrong usage."});
+  table.group("Options")("seconds", cli::text("N"), "end after N seconds")(
+      "o", cli::text("DIR", "."), "where the log, heap.PID.N, is written")(
+      "with-parent", "end when the program that has started this one ends");
+  table.positional("pid", 1);
+  return table;
+}
+
+struct Wanted {
+  int pid = 0;
+  std::optional<int> seconds;
+  std::string directory;
+  bool with_parent = false;
+};
+
+std::optional<int> number(const std::string& text, int most) {
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > most)
+    return std::nullopt;
+  return value;
+}
+
+// Returns an error message, or "".
+std::string read_options(const cli::Values& given, Wanted& wanted) {
+  if (given.words("pid").empty()) return "a process is to be named.";
+  const auto pid = number(given.words("pid").front(), most_pid);
+  if (!pid) return fmt::format("'{}' is not a process id.", given.words("pid").front());
+  wanted.pid = *pid;
+  if (given.has("seconds")) {
+    wanted.seconds = number(given.text("seconds"), most_seconds);
+    if (!wanted.seconds)
+      return fmt::format("--seconds is a whole number from 1 to {}.", most_seconds);
+  }
+  wanted.directory = given.text("o");
+  wanted.with_parent = given.flag("with-parent");
+  return "";
+}
+
+pi::Result<pi::UniqueFd> open_process(int pid) {
+  pi::UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (process) return process;
+  if (errno == EINVAL || errno == ENOENT)
+    return pi::Error{1, fmt::format("{} is the id of a thread, not of a process.", pid)};
+  return pi::Error{1, fmt::format("Cannot open process {}: {}.", pid, std::strerror(errno))};
+}
+
+// Since Linux 6.11 a probed function returns through a system call, which the filters of programs
+// (seccomp) did not know and killed programs for, until 6.14 and late versions of 6.12 and 6.13.
+bool may_filter_kill(std::string_view status) {
+  utsname system{};
+  unsigned major = 0, minor = 0, patch = 0;
+  if (::uname(&system) != 0 || std::sscanf(system.release, "%u.%u.%u", &major, &minor, &patch) < 2)
+    return true;
+  const bool filtered = status.find("\nSeccomp:\t2\n") != status.npos;
+  return filtered && major == 6 && minor >= 11 && minor <= 13 && !(minor == 12 && patch >= 22);
+}
+
+// A process for which a probe is not safe.
+pi::Status check_process(int pid) {
+  const auto status = pi::read_system_file(fmt::format("/proc/{}/status", pid), 4 << 20);
+  if (!status) return pi::Error{1, fmt::format("/proc/{}/status cannot be read.", pid)};
+  if (may_filter_kill(*status))
+    return pi::Error{1, fmt::format("Process {} has a filter of system calls (seccomp), which on "
+                                    "this kernel may kill it for the return of a probed function.",
+                                    pid)};
+  const size_t features = status->find("\nx86_Thread_features:\t");
+  if (features != status->npos &&
+      status->find("shstk", features) < status->find('\n', features + 1))
+    return pi::Error{1, fmt::format("Process {} has a shadow stack, with which probes on the "
+                                    "return of functions have not been tested.",
+                                    pid)};
+  return {};
+}
+
+pi::UniqueFd ending_signals() {
+  sigset_t ending;
+  sigemptyset(&ending);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGQUIT}) sigaddset(&ending, signal);
+  ::sigprocmask(SIG_BLOCK, &ending, nullptr);
+  return pi::UniqueFd(::signalfd(-1, &ending, SFD_CLOEXEC));
+}
+
+uint64_t nanoseconds_since(Clock::time_point begin) {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count());
+}
+
+// The log, and what writes it.
+class Watch {
+ public:
+  explicit Watch(int pid)
+      : callers_(pid),
+        memory_(std::make_unique<std::byte[]>(pi::heapit::Paths::memory_bytes)),
+        paths_(memory_.get()),
+        recording_(log_) {}
+
+  pi::Status begin(const Wanted& wanted) {
+    if (!log_.create(wanted.directory.c_str(), wanted.pid))
+      return pi::Error{1, fmt::format("Cannot create the log {}: {}.", pi::printable(log_.path()),
+                                      std::strerror(errno))};
+    log_.header().recorded_ns = 1;
+    if (!paths_.begin(log_)) return pi::Error{1, "The log has no space."};
+    callers_.prepare();
+    return {};
+  }
+
+  // Until the time is up, or one of ends is readable.
+  void run(Probes& probes, const std::array<int, 3>& ends, std::optional<int> seconds) {
+    const auto begin = Clock::now();
+    probes.switch_on();
+    for (bool more = true; more;) {
+      pollfd waits[] = {{ends[0], POLLIN, 0},
+                        {ends[1], POLLIN, 0},
+                        {ends[2], POLLIN, 0},
+                        {probes.ring(), POLLIN, 0}};
+      ::poll(waits, std::size(waits), wait_ms);
+      more = (waits[0].revents | waits[1].revents | waits[2].revents) == 0 && !probes.are_gone() &&
+             !(seconds && Clock::now() - begin >= std::chrono::seconds(*seconds));
+      if (!more) probes.switch_off();
+      log_.header().recorded_ns = nanoseconds_since(begin);
+      drain(probes);
+    }
+    probes.remove();
+    drain(probes);
+    recording_.lose(probes.lost());
+  }
+
+  const char* path() const { return log_.path(); }
+  std::vector<std::string> notes() const { return callers_.notes(); }
+
+ private:
+  static constexpr int wait_ms = 3;
+
+  void drain(Probes& probes) {
+    probes.drain([&](const Call& call, std::span<const std::byte> stack) {
+      recording_.lose(call.lost);
+      const Probe& probe = probes.probe(call);
+      if (probe.function == Function::dlclose)
+        callers_.code_unloaded();
+      else if (probe.is_return)
+        recording_.leave(probe.function, call, [&]() -> heap_log::Path& {
+          callers_.find(call, stack, stack_);
+          return paths_.find(heap_log::allocation, stack_, log_, callers_);
+        });
+      else
+        recording_.enter(probe.function, call);
+    });
+  }
+
+  pi::heapit::Log log_;
+  Callers callers_;
+  const std::unique_ptr<std::byte[]> memory_;
+  pi::heapit::Paths paths_;
+  pi::heapit::Stack stack_;
+  Recording recording_;
+};
+
+pi::Status record(const Wanted& wanted) {
+  const auto process = open_process(wanted.pid);
+  if (!process) return process.error();
+  const pi::UniqueFd parent(
+      static_cast<int>(wanted.with_parent ? ::syscall(SYS_pidfd_open, ::getppid(), 0) : -1));
+  if (const auto checked = check_process(wanted.pid); !checked) return checked.error();
+  const auto allocators = find_allocators(wanted.pid);
+  if (!allocators) return allocators.error();
+  auto probes = Probes::open(wanted.pid, *allocators);
+  if (!probes) return probes.error();
+  // Before there are other threads, one of which would get them.
+  const pi::UniqueFd signals = ending_signals();
+  if (!signals) return pi::Error{1, "Signals cannot be waited for."};
+  const auto watch = std::make_unique<Watch>(wanted.pid);
+  if (const auto begun = watch->begin(wanted); !begun) return begun.error();
+  for (const std::string& note : allocators->notes) cli::warning(note + '.');
+  fmt::print("{}\n", pi::printable(watch->path()));
+  std::fflush(stdout);
+  watch->run(*probes, {signals.get(), process->get(), parent.get()}, wanted.seconds);
+  for (const std::string& note : watch->notes()) cli::warning(note);
+  return {};
+}
+
+int run(const std::vector<std::string>& words) {
+  const auto outcome = option_table().parse(words);
+  if (outcome.exit) return *outcome.exit;
+  Wanted wanted;
+  if (const auto wrong = read_options(outcome.values, wanted); !wrong.empty()) {
+    cli::error(wrong);
+    cli::hint("heapwatch --help lists the options.");
+    return cli::exit_usage;
+  }
+  const auto recorded = record(wanted);
+  if (recorded) return cli::printed(cli::exit_good);
+  cli::error(recorded.error().message);
+  return cli::exit_failure;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count == 2 && std::string_view(words[1]) == pi::swtrace::table_child_word)
+    ::_exit(pi::swtrace::table_child_main());
+  return pi::cli::run_tool("heapwatch", count, words, run);
+}

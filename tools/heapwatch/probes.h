@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// The kernel's probes in the allocators of a process. They are gone when their descriptors are
+// closed, whatever ends this program.
+#ifndef HEAPWATCH_PROBES_H
+#define HEAPWATCH_PROBES_H
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include <pi/result.h>
+#include <pi/unique_fd.h>
+
+#include "allocators.h"
+#include "call.h"
+
+namespace heapwatch {
+
+struct Probe {
+  Function function;
+  bool is_return;
+};
+
+class Probes {
+ public:
+  // Calls are passed on from switch_on() on.
+  static pi::Result<Probes> open(int pid, const Allocators& allocators);
+
+  void switch_on() { control().on = 1; }
+  void switch_off() { control().on = 0; }
+  // Removes the probes. Calls that they have reported remain.
+  void remove() {
+    buffer_.reset();
+    events_.clear();
+  }
+  // The process has started another program, or its first thread has ended: no call is reported
+  // any more. Before remove().
+  bool are_gone() const;
+  uint64_t lost() const { return control().lost; }
+
+  const Probe& probe(const Call& call) const { return probes_[call.probe % probes_.size()]; }
+  // Passes each call on with its stack, in their order, and returns their number.
+  size_t drain(const std::function<void(const Call&, std::span<const std::byte>)>& take);
+  // Readable when the ring is filled to a part.
+  int ring() const { return ring_.get(); }
+
+ private:
+  // Shared with the programs in the kernel.
+  struct Control {
+    uint64_t lost, on;
+  };
+  volatile Control& control() const {
+    return *reinterpret_cast<volatile Control*>(control_memory_.data());
+  }
+  pi::Status create_maps();
+  pi::Status map_ring();
+  pi::Status watch_end();
+  pi::Status add(int pid, const Allocators& allocators, const Place& place, bool is_return);
+  pi::Result<pi::UniqueFd> load(const Probe& probe, uint32_t number) const;
+
+  pi::UniqueFd ring_, control_map_, pointers_;
+  pi::UniqueMapping control_memory_, consumer_, producer_;
+  std::vector<pi::UniqueFd> events_;
+  pi::UniqueMapping buffer_;  // of the first one
+  std::vector<Probe> probes_;
+};
+
+}  // namespace heapwatch
+
+#endif  // HEAPWATCH_PROBES_H
