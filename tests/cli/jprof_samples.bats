@@ -340,7 +340,7 @@ counts_in_use() {
 
 # natives OPTIONS ARGUMENT...: the program (Natives) with native functions, in log-rt.1.
 natives() {
-  java -Xcheck:jni "-agentpath:$agent=scs,scs_a2n,start,scs_rate=1000,nopidx,json,folded$1" -cp "$classes" Natives "${@:2}" >out 2>err || { cat out err; return 1; }
+  java --enable-native-access=ALL-UNNAMED -Xcheck:jni "-agentpath:$agent=scs,scs_a2n,start,scs_rate=1000,nopidx,json,folded$1" -cp "$classes" Natives "${@:2}" >out 2>err || { cat out err; return 1; }
   [ "$(tail -1 out)" = done ]
 }
 
@@ -421,7 +421,7 @@ natives() {
 
 # bats test_tags=long
 @test "SCS_A2N: shares of native functions within two points of 10,000 samples" {
-  java "-agentpath:$agent=scs,scs_a2n,start,scs_rate=200,nopidx,json" -cp "$classes" Natives "$classes/libnatives.so" shares 25500 2 >out
+  java --enable-native-access=ALL-UNNAMED "-agentpath:$agent=scs,scs_a2n,start,scs_rate=200,nopidx,json" -cp "$classes" Natives "$classes/libnatives.so" shares 25500 2 >out
   shares log-rt.1.json out 200 2
   (($(jq '[.threads[].nodes[].base[0]] | add' log-rt.1.json) >= 10000))
 }
