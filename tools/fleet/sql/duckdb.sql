@@ -12,7 +12,7 @@ CREATE VIEW paths AS
                  replace(CASE WHEN function IS NOT NULL THEN function
                               WHEN module IS NULL THEN '[unknown]'
                               ELSE '[' || regexp_replace(module, '.*/', '') || ']' END, ';', '\x3b')
-                     || CASE WHEN mode = 'kernel' THEN '_[k]' ELSE '' END AS name
+                     || CASE WHEN mode = 'kernel' THEN '_[k]' WHEN guessed = 1 THEN '_[g]' ELSE '' END AS name
           FROM read_parquet('{folder}/stacks/*/*/*.parquet',
                             hive_partitioning = true, hive_types = {'date': DATE, 'host': VARCHAR})
           WHERE {dates})
