@@ -92,6 +92,17 @@ try {
     const sum = threads.reduce((all, row) => all + row[column], 0);
     assert.ok(Math.abs((await waited()) - sum) <= 0.0006 * threads.length, `${kind}: ${await text('.detail')}, not ${sum}`);
   }
+  // Both and the time of ticks, by state.
+  await choose('Threads', 'states');
+  await browser.until("document.querySelector('.flames select').value === 'states'");
+  const off = threads.reduce((all, row) => all + row[3] + row[2], 0);
+  const running = (await waited()) - off;
+  const tick = json.trace.tick_ns / 1e6;
+  assert.ok(running > 0 && running <= json.ticks * tick + 0.002 * threads.length, `${await text('.detail')}, ${off} ms off the CPU`);
+  await browser.evaluate("document.querySelector('.flame canvas').focus()");
+  await browser.press('ArrowDown');
+  assert.match(await text('.detail'), /^\[(blocked|running|waiting for a CPU)\] — [\d,.]+ ms, /);
+  await browser.press('Backspace');
   await choose('Threads', 'blocked');
   await choose('Stacks', 'callers');
   await browser.evaluate("document.querySelector('.flame canvas').focus()");

@@ -364,6 +364,28 @@ test('where threads were blocked or waited for a CPU, in the selected time', () 
   assert.equal(page.traceOf(data()).waits, null);
 });
 
+test('all of the time of threads by state, without idle tasks', () => {
+  const given = withWaits();
+  given.processes.pid[1] = 0; // the idle tasks
+  const trace = page.traceOf(given);
+  const of = page.stateTrace(trace);
+  const graph = (part = {}) => new page.FlameMaker(of, page.totals(of, { ...page.whole(trace), ...part }));
+  const ticks = page.totals(trace, page.whole(trace));
+  const idle = trace.above.reduce((sum, _, path) => sum + (trace.pid[trace.threadProcess[trace.thread[path]]] === 0 ? ticks.own[path] : 0), 0);
+  const blocked = 1000 + 3 * 4096 + 2000;
+  assert.ok(idle > 0 && idle < ticks.total);
+  const states = Object.fromEntries(graph().callees('none').below().map(({ name, ticks: ns }) => [name, ns]));
+  assert.deepEqual(states, { '[running]': (ticks.total - idle) * trace.tickNs, '[blocked]': blocked, '[waiting for a CPU]': 8692 });
+  // Below a state are its paths; the same function can be in several.
+  const below = graph().callees('none').below().find(({ name }) => name === '[blocked]');
+  assert.deepEqual(plain(nodes(below)), ['[blocked]', blocked, ['main', blocked, ['sys_read', blocked, ['[sleeping]', blocked]]]]);
+  // By process and in a part of the time: the other process only waited for a CPU.
+  const part = graph({ threads: page.subjectThreads(trace), from: 3, to: 7 });
+  assert.deepEqual(plain(part.callees('process').below().map(({ name }) => name)), ['app:10']);
+  assert.equal(part.callees('none').below().find(({ name }) => name === '[blocked]').ticks, 2 * 4096 + 2000);
+  assert.equal(part.callees('none').below().find(({ name }) => name === '[waiting for a CPU]').ticks, 500);
+});
+
 test('why a thread was off the CPU in a bin, and who woke it then or next', () => {
   const given = withWaits();
   given.wakers = { thread: [0, 0, 2], waker: [0, 5, 1], sums: [2, 1, 1], skip: [5, 2, 7, 1], amount: [1, 1, 3, 1] };

@@ -6,6 +6,7 @@ import { boxesOf, changeOf, foundTicks, guessMark, type Box, type FlameNode, typ
 import { percent } from './format';
 import type { Flame, State } from './state';
 import { emptyText } from './summary_view';
+import { hasStates } from './states';
 import { moduleText } from './trace';
 
 const rowHeight = 20;
@@ -71,7 +72,7 @@ export class FlameGraph {
       const wide = Math.max(share * width - 1, 0.7);
       const fits = search !== '' && node.frame >= 0 && node.name.toLowerCase().includes(search);
       context.globalAlpha = node.depth < this.zoomed.depth || (search !== '' && !fits) ? 0.5 : 1;
-      const colour = () => (this.compared ? changeColour(node, this.root!, hues) : frameColour(this.state.trace, node.frame, hues));
+      const colour = () => (this.compared ? changeColour(node, this.root!, hues) : frameColour(this.state.flameTrace(), node.frame, hues));
       context.fillStyle = fits ? hues.found : colour();
       context.fillRect(left, row * rowHeight, wide, rowHeight - 1);
       context.globalAlpha = 1;
@@ -195,6 +196,7 @@ export class FlameView {
       { value: 'ticks', text: 'running (ticks)' },
       { value: 'blocked', text: 'blocked' },
       { value: 'runnable', text: 'waiting for a CPU' },
+      ...(hasStates(state.trace) ? [{ value: 'states', text: 'all of it, by state' }] : []),
     ], (value) => state.set({ flame: value as Flame }));
     this.direction = choice('Stacks', [
       { value: 'callees', text: 'from the outermost caller' },
@@ -272,7 +274,8 @@ export class FlameView {
       if (empty) return emptyText(state);
       return state.trace.hasStacks ? '' : 'The trace has no call stacks, so callers are not known: record them with run.tprof -g.';
     }
-    if (empty) return `In the selected time, no thread of ${state.scopeText()} ${state.flame === 'blocked' ? 'was blocked' : 'waited for a CPU'}.`;
+    const none = { states: 'is known to have been there', blocked: 'was blocked', runnable: 'waited for a CPU' };
+    if (empty) return `In the selected time, no thread of ${state.scopeText()} ${none[state.flame]}.`;
     return state.flameTrace().hasStacks ? '' : 'The context switches have no call stacks, so it is not known where threads waited: record them with swtrace stacks both.';
   }
 
@@ -314,7 +317,7 @@ export class FlameView {
       const points = `${change < 0 ? '−' : '+'}${Math.abs(100 * change).toFixed(1)} points`;
       parts.push(`in ${trace.base!.trace} ${this.state.flameText(node.base)}, ${percent(node.base, root.base)} %`, isNoise ? `${points}, perhaps by chance` : points);
     }
-    if (node.frame >= 0) parts.push(moduleText(trace, node.frame));
+    if (node.frame >= 0) parts.push(moduleText(this.state.flameTrace(), node.frame));
     if (node.guessed > 0) parts.push(`guessed${node.guessed < node.ticks ? ` for ${this.state.flameText(node.guessed)}` : ''}: behind code without unwind tables`);
     this.detail.replaceChildren(element('bdi', { class: 'name' }, node.name), ` — ${parts.join(' · ')}`);
     this.update();

@@ -3,12 +3,13 @@
 import { FlameMaker } from './flame';
 import { codeSelection, onlyThread, subjectThreads, threadsOfProcess, totals, whole, type Selection, type Totals } from './totals';
 import { count, milliseconds } from './format';
+import { stateTrace } from './states';
 import { processText, threadText, waitTrace, type Trace, type WaitKind } from './trace';
 
 export type Tab = 'summary' | 'tree' | 'flame';
 
-// What the flame graph is made of: the ticks, or the time of threads off the CPU.
-export type Flame = 'ticks' | WaitKind;
+// What the flame graph is made of: the ticks, the time of threads off the CPU, or all of their time by what they did.
+export type Flame = 'ticks' | 'states' | WaitKind;
 
 // Of whom the ticks are: "all", "subject", or a process or thread and its number, as "process 3".
 export type Scope = string;
@@ -93,7 +94,7 @@ export class State {
   flameTrace(): Trace {
     if (this.flame === 'ticks') return this.trace;
     let made = this.waitTraces.get(this.flame);
-    if (!made) this.waitTraces.set(this.flame, (made = waitTrace(this.trace, this.flame)));
+    if (!made) this.waitTraces.set(this.flame, (made = this.flame === 'states' ? stateTrace(this.trace) : waitTrace(this.trace, this.flame)));
     return made;
   }
 
@@ -117,6 +118,8 @@ export class State {
   set(change: Partial<Pick<State, 'from' | 'to' | 'scope' | 'search' | 'tab' | 'flame' | 'sandwich'>>): void {
     const before = `${this.from} ${this.to} ${this.scope}`;
     Object.assign(this, change);
+    // The states are functions of that graph only.
+    if (this.flame !== 'states' && this.sandwich >= this.trace.symbol.length) this.sandwich = -1;
     if (before !== `${this.from} ${this.to} ${this.scope}`) {
       this.sums = this.codeSums = null;
       this.waitSums.clear();

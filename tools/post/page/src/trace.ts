@@ -219,7 +219,8 @@ function codeOf(value: unknown): Code | null {
 }
 
 // Lists of the paths below each path.
-function below(above: Int32Array): { firstBelow: Int32Array; nextBelow: Int32Array } {
+// The paths of the functions that each path calls, as lists.
+export function linksBelow(above: Int32Array): { firstBelow: Int32Array; nextBelow: Int32Array } {
   const firstBelow = new Int32Array(above.length).fill(-1);
   const nextBelow = new Int32Array(above.length).fill(-1);
   for (let path = above.length - 1; path >= 0; --path) {
@@ -243,7 +244,7 @@ function waitsOf(value: unknown): Waits | null {
     frame: Int32Array.from(numbers(given, 'frame')),
     thread: Int32Array.from(numbers(given, 'thread')),
     guessed: Uint8Array.from(numbers(given, 'guessed')),
-    ...below(above),
+    ...linksBelow(above),
     blocked: sumsOf(fields(given, 'blocked')),
     runnable: sumsOf(fields(given, 'runnable')),
   };
@@ -282,7 +283,7 @@ function baseOf(value: unknown): Base | null {
     frame: Int32Array.from(numbers(paths, 'frame')),
     process: Int32Array.from(numbers(paths, 'process')),
     all,
-    ...below(above),
+    ...linksBelow(above),
   };
 }
 
@@ -325,7 +326,7 @@ export function traceOf(data: unknown): Trace {
     frame: ints('paths', 'frame'),
     thread: ints('paths', 'thread'),
     guessed: Uint8Array.from(numbers(paths, 'guessed')),
-    ...below(above),
+    ...linksBelow(above),
     leftOut: paths['left_out'] as number,
     leftOutTicks: paths['left_out_ticks'] as number,
     pathTicks: sumsOf(fields(given, 'ticks')),
