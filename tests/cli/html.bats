@@ -169,3 +169,52 @@ data() {
     [ "$status" -eq 255 ]
   done
 }
+
+# Rows of a table in data.json: level, name and the numbers of each column.
+rows_of_table() {
+  jq -r --argjson table "$1" '.names as $names | .tables[$table] | [.level, (.name | map($names[.])), .cells[]] | transpose[] | map(tostring) | join(" ")' data.json
+}
+
+@test "--with-data adds the call trees of a log-rt with their error bounds, and the counts of PTT" {
+  need_trace
+  cat >log-rt.json <<'END'
+{"schema_version": 1, "calibrated": true, "metrics": [{"name": "CYCLES", "unit": "cycles", "error_bound": 2.5}], "lost": {"nodes": 3},
+ "threads": [{"tid": 7, "name": "t", "nodes": [
+   {"level": 0, "calls": 1, "base": [10]}, {"level": 1, "calls": 4, "base": [100], "name": "</script><img src=x onerror=alert(1)>"},
+   {"level": 2, "calls": 6, "base": [-5], "name": "deep"}, {"level": 1, "calls": 2, "base": [50], "name": "other"}]}]}
+END
+  # As ptt dump -json prints it, of many threads: 60,000 of one process, of which those with the most cycles are kept.
+  jq -nc '{active: true, ints: true, metrics: ["CYCLES"], processes: [{pid: 5, name: "many"}, {pid: 6, name: "few"}],
+    threads: ([range(60000) | {pid: 5, tid: ., name: "t", ended: false, dispatches: 1, interrupts: 2, values: {CYCLES: .}}]
+      + [{pid: 6, tid: 9, name: "one", ended: false, dispatches: 7, interrupts: 8, values: {CYCLES: 1e9}}]), no_data: false,
+    ended_threads: {threads: 1, dispatches: 3, interrupts: 4, values: {CYCLES: 1e6}},
+    threads_without_account: {dispatches: 0, interrupts: 0, values: {CYCLES: 0}}}' >ptt.json
+  post -r "$made/run.nrm2" --html --with-data log-rt.json --with-data ptt.json
+  data tprof.html >data.json
+  # Calls, the metric itself, twice the bound for each call, and with all that is below.
+  rows_of_table 0 | diff - <(printf '%s\n' '0 thread 1 1 10 5 155' '1 </script><img src=x onerror=alert(1)> 4 100 20 95' '2 deep 6 -5 30 -5' '1 other 2 50 10 50')
+  jq -e '.tables[0].facts | contains([["Error bound", "2.5 cycles of a call or a return"], ["Lost", "3 nodes"]])' data.json
+  [ "$(jq -r '.tables[0] | .file, .columns[]' data.json | paste -sd ' ')" = 'log-rt.json calls itself error bound with calls' ]
+  rows_of_table 1 >rows
+  grep -qx '0 many:5 60000 120000 1799970000' rows
+  grep -qx '0 few:6 7 8 1000000000' rows
+  grep -qx '1 one:9 7 8 1000000000' rows
+  grep -qx '0 \[threads that have ended\] 3 4 1000000' rows
+  [ "$(wc -l <rows)" -le 50010 ]
+  [ "$(wc -l <rows)" -ge 49990 ]
+  # What is kept and what is joined are all threads.
+  [ "$(awk '$1 == 1 && /^1 (t:|\[left out\])/ { sum += $NF; n += $(NF - 2) } END { printf "%d %d", sum, n }' rows)" = '1799970000 60000' ]
+  jq -e '.tables[1].facts[] | select(.[0] == "Left out")' data.json
+}
+
+@test "--with-data takes files of these kinds only, and goes with --html" {
+  need_trace
+  run -255 post -r "$made/run.nrm2" --with-data x.json
+  [[ $output == *"--with-data goes with --html"* ]]
+  for text in '' '{}' '[1]' '{"threads_without_account": 1}' '{"schema_version": 1, "threads": [{"nodes": [{"level": 3, "calls": 1, "base": []}]}]}'; do
+    printf '%s' "$text" >bad.json
+    run -1 post -r "$made/run.nrm2" --html --with-data bad.json
+    [[ $output == *bad.json* ]]
+  done
+  [ ! -e tprof.html ]
+}

@@ -449,3 +449,28 @@ test('the policy permits this script and style, and nothing else', () => {
   for (const word of ['innerHTML', 'outerHTML', 'insertAdjacentHTML', 'document.write', 'eval(', 'new Function', 'fetch(', 'XMLHttpRequest', 'WebSocket', 'import('])
     assert.ok(!part('script').includes(word), word);
 });
+
+test('a table of another program as a tree: sorted, opened and searched', () => {
+  const given = data();
+  given.tables = [
+    {
+      title: 'Call trees: CYCLES', file: 'log-rt.1_4711.json', facts: [['Unit', 'cycles']], columns: ['calls', 'itself'],
+      level: [0, 1, 2, 1, 0], name: [1, 3, 8, 5, 2], cells: [[1, 2, 3, 9, 4], [0, 10, -0.5, 20, 7]],
+    },
+  ];
+  const [table] = page.traceOf(given).tables;
+  assert.deepEqual(plain(table.facts), [{ lead: 'Unit', text: 'cycles' }]);
+  const rows = page.treeOf(table);
+  const names = (list) => plain(list.map(({ row, depth }) => `${depth} ${table.name[row]}`));
+  const shown = (open, search = '', most = 99) => names(page.shownRows(table, rows, open, search, most));
+  const none = new Set();
+  assert.deepEqual(shown(none), ['0 app', '0 main']);
+  assert.deepEqual(shown(new Set([rows[0]])), ['0 app', '1 work', '1 parse', '0 main']);
+  page.sortTree(table, rows, 1);
+  assert.deepEqual(shown(new Set(rows)), ['0 main', '0 app', '1 parse', '1 work']);
+  page.sortTree(table, rows, -1);
+  assert.deepEqual(shown(new Set(rows)), ['0 app', '1 parse', '1 work', '0 main']);
+  assert.deepEqual(shown(none, 'IMG'), ['0 app', '1 work', '2 </script><img src=x onerror=alert(1)>']);
+  assert.deepEqual(shown(new Set(rows), '', 2), ['0 app', '1 parse']);
+  assert.deepEqual(plain(page.traceOf(data()).tables), []);
+});

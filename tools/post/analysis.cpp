@@ -100,7 +100,19 @@ pi::Status TickAnalysis::use_symbols() {
   return {};
 }
 
+// Before the trace is read, so that an error is reported at once.
+pi::Status TickAnalysis::read_tables() {
+  if (!options_.html) return {};
+  for (const std::string& path : options_.report.data_files) {
+    auto table = read_html_table(path);
+    if (!table) return table.error();
+    tables_.push_back(std::move(*table));
+  }
+  return {};
+}
+
 pi::Status TickAnalysis::read(const std::function<bool()>& stop) {
+  if (const pi::Status status = read_tables(); !status) return status;
   if (options_.tprof)
     if (const pi::Status status = use_symbols(); !status) return status;
   const ReportContext context{options_,    *run_.source, run_.file, run_.damage,  processes_,
@@ -206,20 +218,22 @@ std::vector<std::string> TickAnalysis::selection_remarks() const {
 }
 
 Summary TickAnalysis::summary() {
-  return {run_.file,
-          run_.totals,
-          ticks_.tree(),
-          names_,
-          run_.damage,
-          options_.report,
-          ticks_.totals(),
-          run_.losses,
-          symbolizer_.notes(),
-          processes_.lifetimes(),
-          {},
-          subscribers_.all(),
-          selection_remarks(),
-          &symbolizer_};
+  Summary summary{run_.file,
+                  run_.totals,
+                  ticks_.tree(),
+                  names_,
+                  run_.damage,
+                  options_.report,
+                  ticks_.totals(),
+                  run_.losses,
+                  symbolizer_.notes(),
+                  processes_.lifetimes(),
+                  {},
+                  subscribers_.all(),
+                  selection_remarks(),
+                  &symbolizer_};
+  summary.tables = &tables_;
+  return summary;
 }
 
 }  // namespace post

@@ -16,6 +16,7 @@
 #include "options/options.h"
 #include "pipeline.h"
 #include "read/file_source.h"
+#include "report/html_tables.h"
 #include "report/reports.h"
 #include "report/summary.h"
 #include "text/output_file.h"
@@ -81,6 +82,7 @@ class TickAnalysis {
 
  private:
   pi::Status use_symbols();
+  pi::Status read_tables();
   pi::Result<Sink*> open(const Report& report);
   pi::Status read_records(const Subscriptions& subscriptions, const std::function<bool()>& stop);
   pi::Status commit(const Report& report);
@@ -88,6 +90,7 @@ class TickAnalysis {
   TraceRun& run_;
   const Options& options_;
   A2nSymbolizer symbolizer_;
+  std::vector<HtmlTable> tables_;  // that the HTML page also shows
   StringTable names_;
   Processes processes_;
   TickCounter ticks_;

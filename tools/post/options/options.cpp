@@ -59,7 +59,9 @@ cli::OptionTable option_table() {
       "changed since A")("with-source",
                          "the HTML page also has the text of source lines with ticks, from files "
                          "that you may read")(
-      "show", "also write every record of the trace as a line to post.show")(
+      "with-data", repeated("FILE"),
+      "the HTML page also has the table of FILE: a log-rt with JSON, or what ptt dump -json has "
+      "printed")("show", "also write every record of the trace as a line to post.show")(
       "showx", "write post.show only, without looking up symbols")(
       "showxx", "as --showx, with the words of each record in hexadecimal")(
       "showt", "as --show, with a column of seconds; can be combined with --showx and --showxx")(
@@ -270,6 +272,7 @@ std::string find_conflict(const cli::Values& given) {
   if (given.has("threads") && !given.has("tree") && !given.has("folded") && !given.has("export"))
     return "-threads goes with -tree, -folded or --export.";
   if (given.has("with-source") && !given.has("html")) return "--with-source goes with --html.";
+  if (given.has("with-data") && !given.has("html")) return "--with-data goes with --html.";
   if (given.has("source-path") && !given.has("annotate") && !given.has("with-source"))
     return "--source-path goes with --annotate or --with-source.";
   if (has("fleet"))
@@ -329,6 +332,7 @@ Options take_options(const cli::Values& given) {
   if (has("-m") || has("fleet")) options.tprof_out = false;
   options.report.annotate = text("annotate");
   options.report.with_source = has("with-source");
+  options.report.data_files = given.words("with-data");
   options.symbols.code = options.micro || options.arc || has("annotate") || has("html");
   options.report.mode_line = !has("compat");
   options.report.labels = {has("pnm"), has("tnm"), has("cpu")};

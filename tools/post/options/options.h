@@ -41,6 +41,7 @@ struct ReportOptions {
   std::string annotate = {};                  // the functions whose source is printed; empty: none
   std::vector<std::string> source_path = {};  // --source-path: directories
   bool with_source = false;                   // --with-source: in the HTML page
+  std::vector<std::string> data_files = {};   // --with-data: for the HTML page
 
   // Whether a report needs to know where in a symbol a tick fell.
   bool needs_offsets() const;

@@ -15,6 +15,7 @@
 #include "html_owners.h"
 #include "html_paths.h"
 #include "html_sums.h"
+#include "html_tables.h"
 #include "html_summary.h"
 #include "html_texts.h"
 #include "html_waits.h"
@@ -71,6 +72,7 @@ class HtmlData {
     write_hooks(out);
     write_code(out);
     write_base(out);
+    write_tables(out);
     out.member("names", pi::Json(texts_.all()));
     return out.finish();
   }
@@ -320,6 +322,15 @@ class HtmlData {
     write_state("blocked", StatesByTime::wait_blocked);
     write_state("runnable", StatesByTime::wait_runnable);
     out.close();
+  }
+
+  void write_tables(HtmlColumns& out) {
+    pi::Json tables = pi::Json::array();
+    if (summary_.tables != nullptr)
+      for (const HtmlTable& table : *summary_.tables)
+        tables.push_back(
+            table_json(table, [&](const std::string& name) { return texts_.add(name); }));
+    out.member("tables", tables);
   }
 
   // 0: an interrupt, 1: the idle task, 2: a thread that is not in the page; 3 more than its number.

@@ -23,6 +23,7 @@
 namespace post {
 
 struct HtmlBase;
+struct HtmlTable;
 
 // The caller keeps the objects that it refers to until the reports are written.
 struct Summary {
@@ -42,6 +43,7 @@ struct Summary {
   const Symbolizer* symbolizer = nullptr;  // demangles names; nullptr: they stay mangled
   std::vector<Hint> hints = {};
   const HtmlBase* base = nullptr;  // another trace, with which the HTML page compares this one
+  const std::vector<HtmlTable>* tables = nullptr;  // of other programs, for the HTML page
 
   // Data that reports need in addition to the ticks; nullptr when no requested report needs it.
   template <class T>

@@ -6,19 +6,24 @@ import { FlameView } from './flame_view';
 import { count } from './format';
 import { State, type Tab } from './state';
 import { SummaryView } from './summary_view';
+import { TablesView } from './tables_view';
 import { TimelineView } from './timeline_view';
 import { subjectThreads } from './totals';
 import { processText, type Trace } from './trace';
 import { TreeView } from './tree_view';
 
-const tabs: readonly { tab: Tab; text: string }[] = [
+interface TabText {
+  tab: Tab;
+  text: string;
+}
+const usualTabs: readonly TabText[] = [
   { tab: 'summary', text: 'Summary' },
   { tab: 'tree', text: 'Functions' },
   { tab: 'flame', text: 'Flame graph' },
 ];
 
 const helpKeys: readonly [string, string][] = [
-  ['1 2 3', 'summary, functions, flame graph'],
+  ['1 2 3 4', 'summary, functions, flame graph, tables of other programs'],
   ['/', 'search'],
   ['Esc', 'undo: the search, the function, the selected time, the selected process'],
   ['↑ ↓ ← →', 'move; open and close rows'],
@@ -35,6 +40,8 @@ export class App {
   private readonly summary: SummaryView;
   private readonly tree: TreeView;
   private readonly flame: FlameView;
+  private readonly tables: TablesView | null;
+  private readonly tabs: readonly TabText[];
   private readonly timeline: TimelineView;
   private readonly search = element('input', { type: 'search', placeholder: 'Search names', 'aria-label': 'Search names' });
   private readonly help = element('dialog', { 'aria-label': 'Keys' });
@@ -50,11 +57,13 @@ export class App {
     this.summary = new SummaryView(this.state);
     this.tree = new TreeView(this.state);
     this.flame = new FlameView(this.state);
+    this.tables = trace.tables.length ? new TablesView(this.state) : null;
+    this.tabs = this.tables ? [...usualTabs, { tab: 'tables', text: 'Tables' }] : usualTabs;
     this.timeline = new TimelineView(this.state);
     this.scope = choice('Show', this.scopes(), (value) => this.state.set({ scope: value }));
     this.build();
     this.state.onChange(() => this.render());
-    const wanted = tabs.find(({ tab }) => tab === window.location.hash.slice(1));
+    const wanted = this.tabs.find(({ tab }) => tab === window.location.hash.slice(1));
     if (wanted) this.state.tab = wanted.tab;
     this.listen();
     this.render();
@@ -98,7 +107,7 @@ export class App {
       lost,
     );
     const list = element('nav', { role: 'tablist', 'aria-label': 'Views' });
-    for (const { tab, text } of tabs) {
+    for (const { tab, text } of this.tabs) {
       const made = button(text, { role: 'tab', id: `tab-${tab}`, 'aria-controls': `view-${tab}` }, () => this.state.set({ tab }));
       this.tabButtons.set(tab, made);
       list.append(made);
@@ -119,6 +128,7 @@ export class App {
       ['summary', this.summary.box],
       ['tree', this.tree.box],
       ['flame', this.flame.box],
+      ...(this.tables ? [['tables', this.tables.box] as [Tab, HTMLElement]] : []),
     ];
   }
 
@@ -138,6 +148,7 @@ export class App {
     if (state.tab === 'summary') this.summary.render();
     if (state.tab === 'tree') this.tree.render();
     if (state.tab === 'flame') this.flame.render();
+    if (state.tab === 'tables') this.tables?.render();
   }
 
   private changeTheme(): void {
@@ -158,6 +169,7 @@ export class App {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[(event as KeyboardEvent).key];
       if (!step) return;
       event.preventDefault();
+      const { tabs } = this;
       const place = tabs.findIndex(({ tab }) => tab === this.state.tab);
       this.state.set({ tab: tabs[(place + step + tabs.length) % tabs.length]!.tab });
       this.tabButtons.get(this.state.tab)!.focus();
@@ -171,6 +183,7 @@ export class App {
     this.summary.render();
     this.tree.render();
     this.tree.drawAll();
+    this.tables?.render();
     this.flame.render();
     this.timeline.render();
   }
@@ -196,7 +209,7 @@ export class App {
       '?': () => this.help.showModal(),
       d: () => this.changeTheme(),
     };
-    tabs.forEach(({ tab }, place) => (keys[String(place + 1)] = () => this.state.set({ tab })));
+    this.tabs.forEach(({ tab }, place) => (keys[String(place + 1)] = () => this.state.set({ tab })));
     const call = keys[event.key];
     if (!call) return;
     event.preventDefault();

@@ -7,6 +7,13 @@ export function count(value: number): string {
   return whole.format(value);
 }
 
+const tenths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
+
+// A number of a table: most are whole.
+export function amount(value: number): string {
+  return tenths.format(value);
+}
+
 const thousandths = new Intl.NumberFormat('en-US', { minimumFractionDigits: 3, maximumFractionDigits: 3 });
 
 // As in tprof.offcpu.

@@ -11,6 +11,7 @@ export { HookMarks } from './hooks';
 export { cpuLanes, mean, orderLanes, threadLanes } from './lanes';
 export { makeRows, sortRows, visibleRows } from './rows';
 export { brokenStacks } from './stacks';
+export { shownRows, sortTree, treeOf } from './tables';
 export { stateTrace } from './states';
 export { shown, traceOf, waitTrace } from './trace';
 export { WaitTexts } from './waits';

@@ -6,7 +6,7 @@ import { count, milliseconds } from './format';
 import { stateTrace } from './states';
 import { processText, threadText, waitTrace, type Trace, type WaitKind } from './trace';
 
-export type Tab = 'summary' | 'tree' | 'flame';
+export type Tab = 'summary' | 'tree' | 'flame' | 'tables';
 
 // What the flame graph is made of: the ticks, the time of threads off the CPU, or all of their time by what they did.
 export type Flame = 'ticks' | 'states' | WaitKind;

@@ -89,6 +89,17 @@ export interface Base {
   nextBelow: Int32Array;
 }
 
+// A table of another program: a tree of rows, depth first.
+export interface Table {
+  title: string;
+  file: string;
+  facts: Fact[];
+  columns: string[];
+  level: number[]; // by row: at most one more than that of the row before
+  name: string[];
+  cells: Float64Array[]; // by column, then row
+}
+
 export interface Trace {
   program: string;
   subject: string;
@@ -133,6 +144,7 @@ export interface Trace {
   hooks: Hooks | null;
   code: Code | null;
   base: Base | null;
+  tables: Table[];
 }
 
 export const kernelKind = 1;
@@ -296,6 +308,7 @@ export function traceOf(data: unknown): Trace {
   const binNs = time['bin_ns'] as number;
   const paths = fields(given, 'paths');
   const above = Int32Array.from(numbers(paths, 'above'), (number) => number - 1);
+  const names = (given['names'] as string[]).map(shown);
   return {
     program: String(given['program']),
     subject: shown(String(given['subject'])),
@@ -312,7 +325,7 @@ export function traceOf(data: unknown): Trace {
     firstBinNs: time['first_bin_ns'] as number,
     binNs,
     bins: time['bins'] as number,
-    names: (given['names'] as string[]).map(shown),
+    names,
     processName: ints('processes', 'name'),
     pid: Float64Array.from(numbers(fields(given, 'processes'), 'pid')),
     inSubject: Uint8Array.from(numbers(fields(given, 'processes'), 'subject')),
@@ -339,7 +352,20 @@ export function traceOf(data: unknown): Trace {
     hooks: hooksOf(given['hooks']),
     code: codeOf(given['code']),
     base: baseOf(given['base']),
+    tables: tablesOf(given['tables'], names),
   };
+}
+
+function tablesOf(value: unknown, names: string[]): Table[] {
+  return ((value ?? []) as Fields[]).map((given) => ({
+    title: shown(String(given['title'])),
+    file: shown(String(given['file'])),
+    facts: factsOf(given['facts']),
+    columns: (given['columns'] as string[]).map(shown),
+    level: numbers(given, 'level'),
+    name: numbers(given, 'name').map((name) => names[name]!),
+    cells: (given['cells'] as number[][]).map((cells) => Float64Array.from(cells)),
+  }));
 }
 
 // A trace whose paths and amounts are those of the waits, so that they are computed as ticks are.

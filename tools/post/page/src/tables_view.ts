@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// The tables of other programs: the view that shows one of them.
+import { button, choice, element } from './dom';
+import { amount } from './format';
+import type { State } from './state';
+import { shownRows, sortTree, treeOf, type TableRow } from './tables';
+import type { Table } from './trace';
+
+const mostRows = 2000;
+
+export class TablesView {
+  readonly box = element('section', { class: 'tables', 'aria-label': 'Tables' });
+  private readonly controls = element('div', { class: 'controls' });
+  private readonly facts = element('dl');
+  private readonly note = element('p', { class: 'muted' });
+  private readonly body = element('table');
+  private table: Table;
+  private rows: TableRow[] = [];
+  private open = new Set<TableRow>();
+  private column = -1;
+
+  constructor(private readonly state: State) {
+    const { tables } = state.trace;
+    this.table = tables[0]!;
+    const list = tables.map(({ title, file }, number) => ({ value: String(number), text: `${title} (${file})` }));
+    const shows = choice('Table', list, (value) => this.use(tables[Number(value)]!));
+    this.controls.append(shows.box, button('Open all', {}, () => this.openAll(true)), button('Close all', {}, () => this.openAll(false)));
+    this.box.append(this.controls, this.facts, this.note, element('div', { class: 'wide' }, this.body));
+    this.use(this.table);
+  }
+
+  private use(table: Table): void {
+    this.table = table;
+    this.rows = treeOf(table);
+    this.facts.replaceChildren(...table.facts.flatMap(({ lead, text }) => [element('dt', {}, lead), element('dd', {}, text)]));
+    this.sort(table.columns.length - 1);
+    this.openAll(false);
+    // One row alone, as of a program with one thread, says little.
+    if (this.rows.length === 1) this.open.add(this.rows[0]!);
+    this.render();
+  }
+
+  private sort(column: number): void {
+    this.column = column;
+    sortTree(this.table, this.rows, column);
+    this.render();
+  }
+
+  private openAll(all: boolean): void {
+    this.open.clear();
+    const add = (row: TableRow) => {
+      if (row.rows.length) this.open.add(row);
+      row.rows.forEach(add);
+    };
+    if (all) this.rows.forEach(add);
+    this.render();
+  }
+
+  private toggle(row: TableRow): void {
+    if (!this.open.delete(row)) this.open.add(row);
+    this.render();
+    // The button was made again.
+    this.body.querySelector<HTMLElement>(`[data-row="${row.row}"]`)?.focus();
+  }
+
+  render(): void {
+    const { table } = this;
+    const shown = shownRows(table, this.rows, this.open, this.state.search, mostRows + 1);
+    const more = shown.length > mostRows;
+    if (more) shown.length = mostRows;
+    this.note.textContent = more ? `The first ${mostRows} rows are shown: close some, or search.` : '';
+    const head = (text: string, column: number) =>
+      element('th', { scope: 'col', ...(column === this.column ? { 'aria-sort': column < 0 ? 'ascending' : 'descending' } : {}) }, button(text, { class: 'quiet' }, () => this.sort(column)));
+    const titles = element('tr', {}, head('name', -1), ...table.columns.map(head));
+    this.body.replaceChildren(element('thead', {}, titles), element('tbody', {}, ...shown.map((row) => this.rowOf(row))));
+  }
+
+  private rowOf(row: TableRow): HTMLElement {
+    const { table } = this;
+    const name = element('bdi', {}, table.name[row.row]!);
+    const cell = element('th', { scope: 'row' });
+    cell.style.paddingLeft = `${0.4 + Math.min(row.depth, 60)}em`;
+    if (row.rows.length) {
+      const isOpen = this.open.has(row);
+      const sign = button(isOpen ? '▾' : '▸', { class: 'quiet', 'aria-expanded': String(isOpen), 'data-row': String(row.row) }, () => this.toggle(row));
+      cell.append(sign, ' ');
+    }
+    cell.append(name);
+    return element('tr', {}, cell, ...table.cells.map((cells) => element('td', {}, amount(cells[row.row]!))));
+  }
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+// Tables of other programs that the HTML page also shows: call trees of a log-rt, counts of PTT.
+#include "html_tables.h"
+
+#include <call_flow.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "json.h"
+#include "text/text.h"
+#include "text_file.h"
+
+namespace post {
+namespace {
+
+using pi::Json;
+
+// ---- call trees
+// ----------------------------------------------------------------------------------
+
+// Adds to each row the sum of a column over the row and all rows below it.
+void add_sums_below(HtmlTable& table, size_t column) {
+  std::vector<double> below;  // by level: the sum of the rows read so far that are below
+  for (auto row = table.rows.rbegin(); row != table.rows.rend(); ++row) {
+    if (below.size() < row->level + size_t{2}) below.resize(row->level + size_t{2});
+    const double sum = row->cells[column] + std::exchange(below[row->level + size_t{1}], 0);
+    row->cells.push_back(sum);
+    below[row->level] += sum;
+  }
+}
+
+HtmlTable table_of(const logrt::CallFlow& flow) {
+  HtmlTable table;
+  const bool has_metric = !flow.metric.empty();
+  const std::string unit = printable(flow.unit);
+  table.title = has_metric ? fmt::format("Call trees: {}", printable(flow.metric)) : "Call trees";
+  table.facts.push_back({"Threads", std::to_string(flow.threads)});
+  if (has_metric) {
+    table.facts.push_back({"Unit", unit});
+    table.facts.push_back(
+        {"Error bound", flow.calibrated
+                            ? fmt::format("{} {} of a call or a return", flow.error_bound, unit)
+                            : "not known: the cost of the probes is not subtracted"});
+  }
+  if (!flow.lost.empty()) table.facts.push_back({"Lost", flow.lost});
+  table.columns = {"calls"};
+  if (has_metric)
+    table.columns.insert(table.columns.end(), {"itself", "error bound", "with calls"});
+  table.with_below = has_metric ? 3 : 1;
+  size_t thread = 0;
+  for (const logrt::Node& node : flow.nodes) {
+    HtmlTable::Row row{
+        node.level,
+        node.level == 0 ? fmt::format("thread {}", ++thread) : printable(flow.names[node.name]),
+        {static_cast<double>(node.calls)}};
+    if (has_metric) {
+      row.cells.push_back(static_cast<double>(node.base));
+      row.cells.push_back(2 * flow.error_bound * static_cast<double>(node.calls));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  if (has_metric) add_sums_below(table, 1);
+  return table;
+}
+
+// ---- PTT
+// -----------------------------------------------------------------------------------------
+
+const Json& member(const Json& json, const char* name) {
+  const Json* found = json.find(name);
+  if (found == nullptr) throw std::runtime_error(fmt::format("\"{}\" is missing", name));
+  return *found;
+}
+
+double number(const Json& json, const char* name) {
+  const auto value = member(json, name).number();
+  if (!value) throw std::runtime_error(fmt::format("\"{}\" is no number", name));
+  return *value;
+}
+
+std::string text_of(const Json& json, const char* name) {
+  const std::string* value = member(json, name).text();
+  if (value == nullptr) throw std::runtime_error(fmt::format("\"{}\" is no text", name));
+  return printable(*value);
+}
+
+// Dispatches, interrupts, and the value of each metric.
+std::vector<double> counts_of(const Json& json, const std::vector<std::string>& metrics) {
+  std::vector<double> cells{number(json, "dispatches"), number(json, "interrupts")};
+  const Json& values = member(json, "values");
+  for (const std::string& metric : metrics) cells.push_back(number(values, metric.c_str()));
+  return cells;
+}
+
+// The first `columns` of them.
+void add(std::vector<double>& sums, const std::vector<double>& cells, size_t columns = SIZE_MAX) {
+  sums.resize(cells.size());
+  for (size_t i = 0; i < std::min(columns, cells.size()); ++i) sums[i] += cells[i];
+}
+
+HtmlTable table_of_ptt(const Json& json) {
+  HtmlTable table;
+  table.title = "PTT: counts of each thread";
+  std::vector<std::string> metrics;
+  for (const Json& metric : member(json, "metrics").elements()) {
+    const std::string* name = metric.text();
+    if (name == nullptr) throw std::runtime_error("a metric has no name");
+    metrics.push_back(*name);
+  }
+  table.columns = {"dispatches", "interrupts"};
+  for (const std::string& metric : metrics) table.columns.push_back(printable(metric));
+  std::map<double, std::string> names;
+  for (const Json& process : member(json, "processes").elements())
+    names[number(process, "pid")] = text_of(process, "name");
+  std::map<double, std::vector<HtmlTable::Row>> processes;
+  for (const Json& thread : member(json, "threads").elements())
+    processes[number(thread, "pid")].push_back(
+        {1, fmt::format("{}:{}", text_of(thread, "name"), number(thread, "tid")),
+         counts_of(thread, metrics)});
+  for (auto& [pid, threads] : processes) {
+    HtmlTable::Row row{0, fmt::format("{}:{}", names[pid], pid), {}};
+    for (const HtmlTable::Row& thread : threads) add(row.cells, thread.cells);
+    table.rows.push_back(std::move(row));
+    std::move(threads.begin(), threads.end(), std::back_inserter(table.rows));
+  }
+  for (const auto& [name, text] : {std::pair("ended_threads", "[threads that have ended]"),
+                                   {"threads_without_account", "[threads without an account]"}})
+    table.rows.push_back({0, text, counts_of(member(json, name), metrics)});
+  return table;
+}
+
+// Browsers follow the levels by recursion.
+void limit_levels(HtmlTable& table) {
+  constexpr uint32_t max_level = 1000;
+  bool deeper = false;
+  for (HtmlTable::Row& row : table.rows) {
+    deeper = deeper || row.level > max_level;
+    row.level = std::min(row.level, max_level);
+  }
+  if (deeper)
+    table.facts.push_back({"Note", fmt::format("Rows below level {} are shown there.", max_level)});
+}
+
+// The largest file of PTT: it has some 300 bytes for each thread.
+constexpr size_t max_ptt_bytes = size_t{256} << 20;
+
+std::optional<HtmlTable> ptt_table(std::string_view text) {
+  if (text.size() > max_ptt_bytes || text.find("\"threads_without_account\"") == text.npos)
+    return std::nullopt;
+  const auto json = Json::parse(text);
+  if (!json || !json->is_object() || json->find("threads_without_account") == nullptr)
+    return std::nullopt;
+  return table_of_ptt(*json);
+}
+
+}  // namespace
+
+pi::Json table_json(const HtmlTable& table,
+                    const std::function<size_t(const std::string&)>& add_text) {
+  Json facts = Json::array(), columns = Json::array(), levels = Json::array(),
+       names = Json::array(), cells = Json::array();
+  for (const auto& [lead, text] : table.facts) facts.push_back({lead, text});
+  for (const HtmlTable::Row& row : table.rows) {
+    levels.push_back(row.level);
+    names.push_back(add_text(row.name));
+  }
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    columns.push_back(table.columns[i]);
+    Json column = Json::array();
+    for (const HtmlTable::Row& row : table.rows) column.push_back(row.cells[i]);
+    cells.push_back(std::move(column));
+  }
+  return {{"title", table.title},     {"file", table.file},         {"facts", std::move(facts)},
+          {"columns", columns},       {"level", std::move(levels)}, {"name", std::move(names)},
+          {"cells", std::move(cells)}};
+}
+
+size_t shorten_table(HtmlTable& table, size_t rows) {
+  if (table.rows.size() <= rows) return 0;
+  // By row: the largest number in the last column of the row and of those below it.
+  std::vector<double> weights(table.rows.size());
+  std::vector<double> below;
+  for (size_t i = table.rows.size(); i-- > 0;) {
+    const HtmlTable::Row& row = table.rows[i];
+    if (below.size() < row.level + size_t{2}) below.resize(row.level + size_t{2});
+    weights[i] = std::max(row.cells.back(), std::exchange(below[row.level + size_t{1}], 0));
+    below[row.level] = std::max(below[row.level], weights[i]);
+  }
+  std::vector<double> sorted = weights;
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<ptrdiff_t>(rows), sorted.end(),
+                   std::greater<>());
+  const double least = sorted[rows];
+  std::vector<HtmlTable::Row> kept;
+  size_t joined = 0;
+  for (size_t i = 0; i < table.rows.size();) {
+    if (weights[i] > least) {
+      kept.push_back(std::move(table.rows[i++]));
+      continue;
+    }
+    // This row and all below it, and the next ones like it: one row.
+    const uint32_t level = table.rows[i].level;
+    if (kept.empty() || kept.back().level != level || kept.back().name != "[left out]")
+      kept.push_back({level, "[left out]", std::vector<double>(table.columns.size())});
+    add(kept.back().cells, table.rows[i].cells);
+    for (++joined, ++i; i < table.rows.size() && table.rows[i].level > level; ++i, ++joined)
+      add(kept.back().cells, table.rows[i].cells, table.with_below);
+  }
+  table.rows = std::move(kept);
+  return joined;
+}
+
+pi::Result<HtmlTable> parse_html_table(std::string_view text, const std::string& path) {
+  std::optional<HtmlTable> table;
+  try {
+    table = ptt_table(text);
+  } catch (const std::runtime_error& problem) {
+    return pi::Error{-1, fmt::format("{} cannot be read as counts of ptt dump -json: {}.",
+                                     printable(path), problem.what())};
+  }
+  if (!table) {
+    const auto flow = logrt::parse_call_flow(text, path, "");
+    if (!flow)
+      return pi::Error{-1, fmt::format("{} --with-data takes what ptt dump -json or a log-rt with "
+                                       "the option JSON has.",
+                                       flow.error().message)};
+    table = table_of(*flow);
+  }
+  table->file = printable(path);
+  limit_levels(*table);
+  if (const size_t joined = shorten_table(*table, max_table_rows); joined != 0)
+    table->facts.push_back({"Left out", fmt::format("{} rows are joined as [left out].", joined)});
+  return std::move(*table);
+}
+
+pi::Result<HtmlTable> read_html_table(const std::string& path) {
+  const auto text = pi::read_text_file(path, logrt::max_file_bytes);
+  if (!text) return text.error();
+  return parse_html_table(*text, path);
+}
+
+}  // namespace post

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Tables of other programs that the HTML page also shows: call trees of a log-rt, counts of PTT.
+#ifndef POST_HTML_TABLES_H
+#define POST_HTML_TABLES_H
+
+#include <pi/result.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json.h"
+#include "read/losses.h"
+
+namespace post {
+
+// A tree of rows with numbers, depth first.
+struct HtmlTable {
+  struct Row {
+    uint32_t level = 0;  // at most one more than that of the row before
+    std::string name;
+    std::vector<double> cells;  // one for each column
+  };
+  std::string title;
+  std::string file;
+  std::vector<LeadAndText> facts;
+  std::vector<std::string> columns;
+  size_t with_below = 0;  // from this column on, the numbers of a row contain those of rows below
+  std::vector<Row> rows;
+};
+
+// Of more rows, those are kept that have the largest numbers in the last column, in themselves or
+// below; the others of a row are joined.
+constexpr size_t max_table_rows = 50'000;
+
+// What ptt dump -json, JProf or libhookit (JSON) has written. The error's message is a sentence.
+pi::Result<HtmlTable> read_html_table(const std::string& path);
+// The same from a text; path is for messages.
+pi::Result<HtmlTable> parse_html_table(std::string_view text, const std::string& path);
+
+// The table as the page reads it (docs/html-data.md). add_text: returns the number of a name.
+pi::Json table_json(const HtmlTable& table,
+                    const std::function<size_t(const std::string&)>& add_text);
+
+// Shortens the table to about so many rows; returns how many were joined.
+size_t shorten_table(HtmlTable& table, size_t rows);
+
+}  // namespace post
+
+#endif  // POST_HTML_TABLES_H
