@@ -104,14 +104,14 @@ void RuntimeProcess::limit() {
   std::erase_if(found_, [](const auto& entry) { return entry.second.state == State::done; });
 }
 
-RuntimeProcess::Answer RuntimeProcess::frame_at(uint64_t address, MemoryThread& thread,
+RuntimeProcess::Answer RuntimeProcess::frame_at(uint64_t address, MemoryThread& thread, bool last,
                                                 FrameOfCode& frame) {
   const std::lock_guard lock(mutex_);
   const auto known = found_.find(address);
   if (known != found_.end()) {
     const Found& found = known->second;
-    if (found.state == State::pending) return Answer::later;
-    if (ended_ || Clock::now() - found.time < valid_for) {
+    if (found.state == State::pending && !(last && found.is_known)) return Answer::later;
+    if (ended_ || last || Clock::now() - found.time < valid_for) {
       frame = found.frame;
       return found.is_known ? Answer::yes : Answer::no;
     }

@@ -41,8 +41,9 @@ class RuntimeProcess : public std::enable_shared_from_this<RuntimeProcess> {
 
   // Is memory without a file at this address code of the runtime, which keeps frame pointers?
   Answer is_code(uint64_t address, MemoryThread& thread);
-  // The frame at an instruction. Answer no: its code cannot be read.
-  Answer frame_at(uint64_t address, MemoryThread& thread, unwind::FrameOfCode& frame);
+  // The frame at an instruction. Answer no: its code cannot be read. last: what was read earlier
+  // will do.
+  Answer frame_at(uint64_t address, MemoryThread& thread, bool last, unwind::FrameOfCode& frame);
   // Compiled code was met in a JVM that does not keep frame pointers.
   bool lacks_frames() const { return lacks_frames_; }
   // The process has ended: its memory is not read again.

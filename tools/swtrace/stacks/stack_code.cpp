@@ -57,7 +57,7 @@ const unwind::OwnedRule* StackCode::rule_of(RuntimeProcess& runtime,
                                             const unwind::FramePlace& place) {
   const unwind::OwnedRule* by_frame_pointer = &unwind::rule_by_frame_pointer();
   if (!place.exact) return by_frame_pointer;
-  const Answer answer = runtime.frame_at(place.address, runtimes_.thread(), frame_);
+  const Answer answer = runtime.frame_at(place.address, runtimes_.thread(), process_.last, frame_);
   if (answer == Answer::later) waits_ = true;
   if (answer != Answer::yes) return nullptr;
   switch (frame_.kind) {

@@ -50,7 +50,7 @@ void StackResolver::begin() {
   waiting_.clear();
   maps_.clear();
   runtimes_.clear();
-  late_ = 0;
+  late_ = late_code_ = 0;
 }
 
 void StackResolver::change(const pi_process_change& change) {
@@ -92,7 +92,10 @@ bool StackResolver::resolve(const pi_stack_copy& copy, bool last, std::span<uint
     waiting_.insert_or_assign(copy.id, Waiting{memory, code.missing()});
     return false;
   }
-  if (code.missing()) ++late_;
+  if (code.missing())
+    ++late_;
+  else if (code.waits())
+    ++late_code_;
   waiting_.erase(copy.id);
   frames.frames = static_cast<uint32_t>(walked.frames);
   frames.by_table = static_cast<uint32_t>(walked.by_table);
@@ -118,6 +121,11 @@ std::vector<std::string> StackResolver::notes() const {
   if (late_ != 0)
     notes.push_back(fmt::format(
         "{} user stack(s) were unwound without a table that was not ready in time.", late_));
+  if (late_code_ != 0)
+    notes.push_back(
+        fmt::format("{} user stack(s) in code that was generated at run time were guessed, since "
+                    "the code was not read in time.",
+                    late_code_));
   if (maps_.refused() != 0)
     notes.push_back(
         fmt::format("{} mapping(s) of programs are not known to the recorder, since it keeps a "

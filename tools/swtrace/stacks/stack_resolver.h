@@ -48,8 +48,8 @@ class StackResolver {
   ProcessMaps maps_;
   RuntimeProcesses runtimes_;
   std::unordered_map<uint64_t, Waiting> waiting_;  // by the id of the copy
-  uint64_t late_ = 0;
-  std::string note_;  // the last that was asked for
+  uint64_t late_ = 0, late_code_ = 0;              // stacks unwound without a table, or code
+  std::string note_;                               // the last that was asked for
 };
 
 }  // namespace pi::swtrace

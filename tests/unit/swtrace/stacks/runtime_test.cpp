@@ -231,7 +231,7 @@ class SwtraceRuntimeStacks : public testing::Test {
   }
   // Registers: the instruction, and a frame pointer so many bytes above the stack pointer.
   std::vector<uint64_t> resolve(uint64_t instruction, const std::vector<uint64_t>& words,
-                                uint64_t frame) {
+                                uint64_t frame, bool last = false) {
     pi_stack_copy copy{};
     copy.time = 5;
     copy.id = ++last_id_;
@@ -242,7 +242,7 @@ class SwtraceRuntimeStacks : public testing::Test {
     copy.bytes = words.data();
     copy.length = words.size() * sizeof(uint64_t);
     std::array<uint64_t, 16> addresses{};
-    for (int i = 0; i < 5000 && !resolver_.resolve(copy, false, addresses, frames_); ++i)
+    for (int i = 0; i < 5000 && !resolver_.resolve(copy, last, addresses, frames_); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return {addresses.begin(), addresses.begin() + frames_.frames};
   }
@@ -286,6 +286,18 @@ TEST_F(SwtraceRuntimeStacks, WhatTheCodeDoesNotTellIsAGuessIfTheStackDoesNotEith
 TEST_F(SwtraceRuntimeStacks, AReturnAddressOutsideOfCodeIsNotFollowed) {
   EXPECT_THAT(resolve(at() + 4, {0, 0, stack + 40, 0x1234}, 16), IsEmpty());
   EXPECT_EQ(frames_.end, PI_STACK_UNKNOWN);
+}
+
+TEST_F(SwtraceRuntimeStacks, WithoutTimeWhatWasReadEarlierWillDo) {
+  const std::vector<uint64_t> words = {at() + 9, 0, 0, 0, file + 8};
+  (void)resolve(at(), words, 24);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // it is read again usually
+  EXPECT_THAT(resolve(at(), words, 24, true), ElementsAre(at() + 9, file + 8));
+  EXPECT_EQ(frames_.by_table, 2u);
+  EXPECT_THAT(resolver_.notes(), IsEmpty());
+  (void)resolve(at() + 10, words, 24, true);
+  EXPECT_EQ(frames_.by_table, 0u);
+  EXPECT_THAT(resolver_.notes(), ElementsAre(testing::HasSubstr("1 user stack(s) in code")));
 }
 
 TEST_F(SwtraceRuntimeStacks, WhatWasReadIsUsedAfterTheEndOfTheProcess) {
