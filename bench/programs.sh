@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2016,SC2034 # a shell expands the work of gcc; the callers run it
 # SPDX-License-Identifier: MIT
 # Six programs of Debian, each with work for about ten seconds. Sourced, by bench/stack_truth.sh and tests/long/debian_stacks.bats.
 
@@ -49,12 +49,10 @@ work_of() {
   input=/dev/null
   case $1 in
     python3) work=(/usr/bin/python3 work.py) ;;
-    # shellcheck disable=SC2016
     gcc) work=(sh -c 'for i in 1 2 3 4 5; do g++ -O2 -c work.cpp -o work.o; done') ;;
     xz) work=(xz -T1 -6 -k -c work.bin) ;;
     sqlite3) work=(sqlite3 :memory:) input=work.sql ;;
     node) work=(node work.js) ;;
-    # shellcheck disable=SC2034 # the callers run it
     javac) work=(javac -d classes Work.java) ;;
   esac
 }
