@@ -49,19 +49,25 @@ value() {
 }
 
 @test "gets, recursions, blocked gets and hold times are those of the program; -Xcheck:jni and the verifier find nothing" {
-  java -Xcheck:jni -XX:+UnlockDiagnosticVMOptions -XX:+BytecodeVerificationLocal -XX:+BytecodeVerificationRemote \
-    -agentpath:"$agent=jlm,nopidx,json" -cp "$classes" Locks 20000 >out 2>err || { cat out err; return 1; }
-  cat out
-  [ ! -s err ]
-  # Warnings of -Xcheck:jni would be among the output.
-  [ "$(grep -cv '^Locks\|^slow\|^held\|^collected' out)" -eq 0 ]
-  [ "$(grep -c '^Locks' out)" -eq 9 ]
-  counted out log-jlm.1
-  [ "$(value found 'Locks$Contended' 4)" -eq "$(value out 'Locks$Contended' 3 | tail -n 1)" ]
-  # Hold times: 5 %. Waits are not part of them.
-  local own held gc
-  own=$(value out 'Locks$Timed' 3 | head -n 1) held=$(value found 'Locks$Timed' 5)
-  ((held > own * 95 / 100 && held < own * 105 / 100)) || { echo "held $held, by the program's clock $own"; return 1; }
+  local own held gc attempt
+  # Hold times: 5 %. Waits are not part of them. A thread that is preempted between the program's reading of the clock and the probe's
+  # is off by more, so three runs have a chance.
+  for attempt in 1 2 3; do
+    rm -f log-jlm.1*
+    java -Xcheck:jni -XX:+UnlockDiagnosticVMOptions -XX:+BytecodeVerificationLocal -XX:+BytecodeVerificationRemote \
+      -agentpath:"$agent=jlm,nopidx,json" -cp "$classes" Locks 20000 >out 2>err || { cat out err; return 1; }
+    cat out
+    [ ! -s err ]
+    # Warnings of -Xcheck:jni would be among the output.
+    [ "$(grep -cv '^Locks\|^slow\|^held\|^collected' out)" -eq 0 ]
+    [ "$(grep -c '^Locks' out)" -eq 9 ]
+    counted out log-jlm.1
+    [ "$(value found 'Locks$Contended' 4)" -eq "$(value out 'Locks$Contended' 3 | tail -n 1)" ]
+    own=$(value out 'Locks$Timed' 3 | head -n 1) held=$(value found 'Locks$Timed' 5)
+    if ((held > own * 95 / 100 && held < own * 105 / 100)); then break; fi
+    echo "held $held, by the program's clock $own"
+    ((attempt < 3))
+  done
   # Garbage collections are in the program's measurement only. Some were before.
   own=$(value out 'Locks$Collected' 3) held=$(value found 'Locks$Collected' 5)
   gc=$(awk '/^ Garbage collection ::/ { print $4 }' log-jlm.1)
