@@ -12,9 +12,10 @@ setup_file() {
     swtrace enable tprof
     swtrace stacks both
     swtrace on
-    # A name that no other test on this machine profiles at the same time. Without unwind tables its callers are guesses.
+    # A program whose name and functions no other test on this machine profiles at the same time: callgrind_annotate adds up functions
+    # of the same name. Without unwind tables its callers are guesses.
     export program=calls-$$
-    objcopy --remove-section=.eh_frame --remove-section=.eh_frame_hdr "$BUILD_DIR/tests/calls" "$program"
+    objcopy --prefix-symbols=own_ --remove-section=.eh_frame --remove-section=.eh_frame_hdr "$BUILD_DIR/tests/calls" "$program"
     "./$program" 1 >/dev/null
     swtrace off
     swtrace get

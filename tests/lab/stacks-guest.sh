@@ -250,9 +250,11 @@ promise every-context-switch-ticks looks switches '
 trace_all clock -E 1:0:1000000 -- taskset -c 1 "$stackwork" tree 2
 promise the-clock-event-ticks looks clock '
     mine() { ticks++ } END { print "# " ticks; exit !(ticks > 100 && ticks < 2300) }'
-trace_all user-only -E 1:0:1000000:1 -- "$stackwork" read 1
+# System calls, which would give ticks in the kernel, and work in user mode.
+trace_all user-only -E 1:0:1000000:1 -- sh -c '"$0" read 1 & "$0" tree 1; wait' "$stackwork"
 promise events-of-user-mode-only looks user-only '
-    $4 == "10/20" { kernel++ } $4 == "10/23" { user++ } END { exit !(kernel == 0 && user > 0) }'
+    $4 == "10/20" { kernel++ } $4 == "10/23" { user++ }
+    END { print "# " kernel + 0 " in the kernel, " user + 0 " in user mode"; exit !(kernel == 0 && user > 0) }'
 trace_all migrations -E 1:4:1 -- sh -c 'taskset -c 0 true; taskset -c 1 true; taskset -c 0 true; taskset -c 1 true'
 promise migrations-tick looks migrations '$4 ~ /^10/ { ticks++ } END { print "# " ticks; exit !(ticks >= 1) }'
 echo 500 >/proc/sys/kernel/perf_event_max_sample_rate
