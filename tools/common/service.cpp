@@ -157,7 +157,7 @@ int run_service(const Service& service, int report_fd) {
 // Why a request got no answer: no service listens at the path any more, or one does and did not
 // answer. The socket of a killed service takes connections until the kernel has closed it.
 Error why_no_answer(const std::string& path, const Names& names) {
-  for (int attempt = 0; attempt < 20; ++attempt) {
+  for (int attempt = 0; attempt < 50; ++attempt) {
     const auto peer = connect_to(path, names);
     if (!peer) return peer.error();
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
