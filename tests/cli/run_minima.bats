@@ -14,33 +14,33 @@ setup() {
 @test "run.minima counts what compiled methods execute between entries and exits, and JProf reads its file" {
     # A link that another user may have put there is replaced, not followed.
     echo kept >victim
-    ln -s victim serial.minima
-    run --separate-stderr "$BUILD_DIR/bin/run.minima" --source=perf -m PTT_INSTS -m RAW_CYCLES -o serial.minima -- java -XX:+UseSerialGC
+    ln -s victim gc.minima
+    run --separate-stderr "$BUILD_DIR/bin/run.minima" --source=perf -m PTT_INSTS -m RAW_CYCLES -o gc.minima -- java -XX:+UseSerialGC
     [ "$status" -eq 0 ] || { echo "$stderr" && false; }
     [ -z "$output" ]
     [ "$(cat victim)" = kept ]
-    [ ! -L serial.minima ]
-    grep -q '^#   En-j ' serial.minima
+    [ ! -L gc.minima ]
+    grep -q '^#   En-j ' gc.minima
     # Of two kinds of methods, j and J: two metrics, each with 28 sequences. All entries follow a call in the trainer, and a leaf
     # executes the same between all events.
     awk '/^(#|key )/ { next }
         { n[$1]++; if (NF != 8 || $7 < 1 || $7 > 40 || $8 != 0) bad = 1 }
         $3 == "En" && $5 == "Ex" { leaf[$4, $7]++ }
-        END { for (i in leaf) kinds++; exit bad || n["PTT_INSTS"] != 28 || n["RAW_CYCLES"] != 28 || kinds != 2 }' serial.minima ||
-        { cat serial.minima && false; }
-    java -XX:+UseSerialGC "-agentpath:$BUILD_DIR/lib/libjprof.so=calltree,start,metrics=raw_cycles,nopidx,envminima=serial.minima" -version 2>errors
+        END { for (i in leaf) kinds++; exit bad || n["PTT_INSTS"] != 28 || n["RAW_CYCLES"] != 28 || kinds != 2 }' gc.minima ||
+        { cat gc.minima && false; }
+    java -XX:+UseSerialGC "-agentpath:$BUILD_DIR/lib/libjprof.so=calltree,start,metrics=raw_cycles,nopidx,envminima=gc.minima" -version 2>errors
     ! grep -q 'No call flow' errors || { cat errors && false; }
     grep -q 'Calibration ::' log-rt.1
     grep -q '^ Inlined methods :: BASE is as if they were called, ' log-rt.1
     run ! grep -E 'is not used|Minima ::' errors log-rt.1
     # With another collector, whose compiled code is different.
     rm log-rt.1
-    java -XX:+UseParallelGC "-agentpath:$BUILD_DIR/lib/libjprof.so=calltree,start,metrics=raw_cycles,nopidx,envminima=serial.minima" -version 2>errors
-    grep -q "^JProf: 'serial.minima' is not used: .* UseSerialGC .* and this is '.* UseParallelGC " errors
-    grep -q "^ Minima :: 'serial.minima' is not used: " log-rt.1
+    java -XX:+UseParallelGC "-agentpath:$BUILD_DIR/lib/libjprof.so=calltree,start,metrics=raw_cycles,nopidx,envminima=gc.minima" -version 2>errors
+    grep -q "^JProf: 'gc.minima' is not used: .* UseSerialGC .* and this is '.* UseParallelGC " errors
+    grep -q "^ Minima :: 'gc.minima' is not used: " log-rt.1
     # A recording of the same virtual machine stores the key that fits its own file, and run.minima's.
     java -XX:+UseSerialGC "-agentpath:$BUILD_DIR/lib/libjprof.so=calltree,start,metrics=raw_cycles,nopidx,saveminima=observed" -version
-    [ "$(grep '^key ' observed)" = "$(grep '^key ' serial.minima)" ]
+    [ "$(grep '^key ' observed)" = "$(grep '^key ' gc.minima)" ]
 }
 
 @test "run.minima refuses a program that is not there, one that fails, and wrong options" {
