@@ -122,7 +122,8 @@ tables() { find fleet/records -name '*.parquet' | wc -l; }
         run -255 run.fleet --config settings
         [[ $output == *"error: "* ]]
     done
-    run -125 run.fleet --config nosuch
+    mkfifo pipe
+    for config in nosuch pipe /dev/zero .; do run -125 timeout 10 run.fleet --config "$config"; done
     run -255 run.fleet --nosuch
     run -255 run.fleet --config
     mkdir -m 777 open
