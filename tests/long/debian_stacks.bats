@@ -39,7 +39,7 @@ whole() {
   grep -q 'Java: added -XX:+PreserveFramePointer to JAVA_TOOL_OPTIONS' messages
   # Compiled methods call each other, and the virtual machine's own functions start them.
   run.tprof -p --lines=0 -o trace -g --process 'javac*' >/dev/null
-  grep -a 'JavaCalls::call_helper.*com/sun/tools/javac.*com/sun/tools/javac' trace/tprof.folded >/dev/null
+  grep -a 'JavaCalls[^;]*call_helper.*com/sun/tools/javac.*com/sun/tools/javac' trace/tprof.folded >/dev/null
 }
 
 # For comparison: such a process is noted, and its stacks are not said to be whole.
