@@ -16,7 +16,7 @@ cd "$dir"
 for options in "" ,scs_a2n nothing; do
   words=scs,scs_rate=$rate,nopidx,logpath=$dir
   [[ $options == nothing ]] || words+=$options
-  java -XX:+UseSerialGC -agentpath:"$agent=$words" -cp . ScsCost $((rounds * 6 + 12)) >done 2>/dev/null &
+  java -XX:+UseSerialGC -agentpath:"$agent=$words" -cp . ScsCost $((rounds * 6 + 12)) >ended 2>/dev/null &
   pid=$!
   sleep 6
   : >switched
@@ -32,7 +32,7 @@ for options in "" ,scs_a2n nothing; do
   done
   wait "$pid"
   # The repetition during which sampling is switched counts for neither.
-  sort -n switched done | awk '$2 ~ /[a-z]/ { state = $2; first = 1; next } first { first = 0; next } { print state, $2 / 1000 }' |
+  sort -n switched ended | awk '$2 ~ /[a-z]/ { state = $2; first = 1; next } first { first = 0; next } { print state, $2 / 1000 }' |
     sort -k1,1 -k2,2n | awk -v kind="scs${options/nothing/ (never started)}" '
       { values[$1, ++n[$1]] = $2; sum[$1] += $2 }
       END {
