@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // swtrace check: does the kernel show this user its symbols' addresses?
 #include <fstream>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -25,6 +26,12 @@ Symbols symbol_visibility(const std::string& path) {
   return found;
 }
 
+// The kernel shows addresses to all only where both settings permit it; -1 is what perf needs.
+const char* remedy(const std::string& restricted) {
+  if (restricted == "0") return "sudo sysctl kernel.perf_event_paranoid=-1   (or run as root)";
+  return "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=-1   (or run as root)";
+}
+
 }  // namespace
 
 void check_symbols(const CheckPaths& paths, CheckReport& report) {
@@ -34,15 +41,16 @@ void check_symbols(const CheckPaths& paths, CheckReport& report) {
       report.ok("symbols", fmt::format("kernel symbols are readable (kernel.kptr_restrict is {})",
                                        restricted));
       break;
-    case Symbols::hidden:
-      report.note(
-          "symbols",
-          fmt::format("kernel addresses are hidden (kernel.kptr_restrict is {}): reports have no "
-                      "names of kernel functions",
-                      restricted),
-          // The kernel shows them to all only where both permit it; -1 is what perf needs.
-          "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=-1   (or run as root)");
+    case Symbols::hidden: {
+      const std::string paranoid = read_line(paths.root + "/proc/sys/kernel/perf_event_paranoid");
+      report.note("symbols",
+                  fmt::format("kernel addresses are hidden (kernel.kptr_restrict is {}, "
+                              "kernel.perf_event_paranoid is {}): reports have no names of kernel "
+                              "functions",
+                              restricted, paranoid),
+                  remedy(restricted));
       break;
+    }
     case Symbols::missing:
       report.note("symbols",
                   "this kernel has no symbol list (no /proc/kallsyms): reports have no names of "

@@ -149,12 +149,20 @@ TEST_F(Check, AFeatureWhoseNameContainsFredIsAnother) {
   EXPECT_EQ(only().verdict, Verdict::ok);
 }
 
-TEST_F(Check, HiddenSymbolsAreReportedWithTheSetting) {
+TEST_F(Check, HiddenSymbolsAreReportedWithTheSettingsThatHideThem) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"1", "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=-1   (or run as root)"},
+      {"0", "sudo sysctl kernel.perf_event_paranoid=-1   (or run as root)"},
+  };
   root.write("proc/kallsyms", "0000000000000000 T _text\n");
-  root.write("proc/sys/kernel/kptr_restrict", "1\n");
-  check_symbols(paths, report);
-  EXPECT_EQ(only().verdict, Verdict::note);
-  EXPECT_THAT(only().remedy, HasSubstr("kernel.kptr_restrict=0 kernel.perf_event_paranoid=-1"));
+  root.write("proc/sys/kernel/perf_event_paranoid", "2\n");
+  for (const auto& [restricted, remedy] : cases) {
+    root.write("proc/sys/kernel/kptr_restrict", std::string(restricted) + "\n");
+    report = {};
+    check_symbols(paths, report);
+    EXPECT_EQ(only().verdict, Verdict::note);
+    EXPECT_EQ(only().remedy, remedy);
+  }
 }
 
 TEST_F(Check, VisibleSymbolsAreFoundAfterSymbolsAtZero) {
