@@ -24,7 +24,9 @@ Status write_log(const std::string& path,
                  jprof::LogFile::ChosenBy options) {
   jprof::LogFile file;
   if (const auto opened = file.open(path, options); !opened) return opened.error();
-  const int error = format([&file](std::string_view part) { return file.append(part); });
+  int error = file.begin_whole();
+  if (!error) error = format([&file](std::string_view part) { return file.append(part); });
+  if (!error) error = file.finish();
   if (!error) return {};
   file.discard();
   return Error{error, "'" + path + "' cannot be written: " + std::strerror(error)};

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include <pi/printable.h>
 
@@ -311,10 +312,17 @@ Status Session::write_events(const callflow::Snapshot& snapshot) {
   const auto convert = [&](const std::string& name, auto format) -> Status {
     jprof::LogFile file;
     if (const auto created = file.open(name); !created) return created.error();
-    const auto written = format(events_.get(), file.descriptor(), snapshot, calibration_, settings,
-                                [&](uint64_t function) { return names.of(function); });
+    int error = file.begin_whole();
+    Status written;
+    if (!error) {
+      written = format(events_.get(), file.descriptor(), snapshot, calibration_, settings,
+                       [&](uint64_t function) { return names.of(function); });
+      // EINVAL: all that is readable is there.
+      if (written || written.error().code == EINVAL) error = file.finish();
+    }
+    if (error) written = Error{error, std::strerror(error)};
     if (written) return {};
-    if (written.error().code != EINVAL) file.discard();  // EINVAL: all that is readable is there
+    if (written.error().code != EINVAL) file.discard();
     return Error{written.error().code, "'" + name + "': " + written.error().message};
   };
   auto written = convert(path, callflow::log_gen);

@@ -74,7 +74,7 @@ Result<LogFile::Opened> LogFile::open(const std::string& path, ChosenBy options)
   const bool again = path == path_ && ::lstat(path.c_str(), &facts) == 0 &&
                      facts.st_dev == device_ && facts.st_ino == inode_;
   path_ = path;
-  fd_.reset();
+  close();
   if (!again)
     if (const auto moved = move_away(options); !moved) return moved.error();
   fd_ = above_standard(UniqueFd(
@@ -90,17 +90,45 @@ Result<LogFile::Opened> LogFile::open(const std::string& path, ChosenBy options)
   return again ? Opened::again : Opened::anew;
 }
 
-// Not a file that has taken its place meanwhile.
-void LogFile::remove_if_empty() const {
+void LogFile::close() {
+  whole_.reset();
+  fd_.reset();
+}
+
+int LogFile::begin_whole() {
+  auto created = NewFile::create(path_, ".jprof-", 0644, Umask::applied);
+  if (!created) return created.error().code;
+  whole_.emplace(std::move(*created));
+  return 0;
+}
+
+int LogFile::finish() {
+  if (!has_its_name()) return EEXIST;
+  struct stat facts {};
+  const int error = ::fstat(whole_->fd(), &facts) == 0 ? whole_->publish(false) : errno;
+  if (error != 0) return error;
+  device_ = facts.st_dev;
+  inode_ = facts.st_ino;
+  close();
+  return 0;
+}
+
+// Not if another file has taken its place meanwhile.
+bool LogFile::has_its_name() const {
   struct stat facts {
   }, named{};
-  if (::fstat(fd_.get(), &facts) == 0 && facts.st_size == 0 &&
-      ::lstat(path_.c_str(), &named) == 0 && named.st_dev == facts.st_dev &&
-      named.st_ino == facts.st_ino)
+  return ::fstat(fd_.get(), &facts) == 0 && ::lstat(path_.c_str(), &named) == 0 &&
+         named.st_dev == facts.st_dev && named.st_ino == facts.st_ino;
+}
+
+void LogFile::remove_if_empty() const {
+  struct stat facts {};
+  if (::fstat(fd_.get(), &facts) == 0 && facts.st_size == 0 && has_its_name())
     ::unlink(path_.c_str());
 }
 
-void LogFile::discard() const {
+void LogFile::discard() {
+  whole_.reset();
   if (::ftruncate(fd_.get(), 0) == 0) remove_if_empty();
 }
 
@@ -114,8 +142,8 @@ int LogFile::append(std::string_view text) {
   struct stat facts {};
   if (::fstat(fd_.get(), &facts) != 0) return errno;
   if (facts.st_nlink == 0) return ENOENT;
-  const int error = write_all(fd_.get(), text_bytes(text));
-  return error == 0 ? 0 : truncate_to(facts.st_size, error);
+  const int error = write_all(descriptor(), text_bytes(text));
+  return error == 0 || whole_ ? error : truncate_to(facts.st_size, error);
 }
 
 }  // namespace pi::jprof

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What call flow writes: log-rt, log-gen, log-unrecorded and the minima of calibration.
 #include <map>
+#include <system_error>
 #include <vector>
 
 #include <event_log.h>
@@ -100,11 +101,17 @@ template <class Format>
 Status CallFlow::write_events(LogFile& log, Format format, const callflow::Snapshot& snapshot,
                               const callflow::ReportSettings& settings,
                               const callflow::NameOf& name_of) {
-  const auto written =
-      format(event_file_.get(), log.descriptor(), snapshot, calibration_, settings, name_of);
-  if (!written) log.discard();
-  log.close();
+  Status written;
+  int error = log.begin_whole();
+  if (error == 0) {
+    written =
+        format(event_file_.get(), log.descriptor(), snapshot, calibration_, settings, name_of);
+    if (written) error = log.finish();
+  }
+  if (error != 0) written = Error{error, std::generic_category().message(error)};
   if (written) return {};
+  log.discard();
+  log.close();
   return Error{no_logs, "cannot write '" + log.path() + "': " + written.error().message};
 }
 

@@ -13,10 +13,12 @@
 namespace pi::jprof {
 
 Status write_and_close(LogFile& log, const Format& format) {
-  const int error = format([&log](std::string_view part) { return log.append(part); });
-  if (error != 0) log.discard();
-  log.close();
+  int error = log.begin_whole();
+  if (error == 0) error = format([&log](std::string_view part) { return log.append(part); });
+  if (error == 0) error = log.finish();
   if (error == 0) return {};
+  log.discard();
+  log.close();
   return Error{no_logs,
                "cannot write '" + log.path() + "': " + std::generic_category().message(error)};
 }

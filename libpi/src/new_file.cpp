@@ -3,6 +3,7 @@
 #include <pi/new_file.h>
 
 #include <fcntl.h>
+#include <pi/above_standard.h>
 #include <pi/files.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -100,6 +101,7 @@ Result<NewFile> NewFile::make(UniqueFd directory, const std::string& folder,
       fd = UniqueFd(::openat(directory.get(), name.c_str(),
                              O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, first_mode));
     if (!fd && errno == EEXIST) continue;
+    fd = above_standard(std::move(fd));
     if (!fd) return failure(errno);
     NewFile file(std::move(directory), std::move(fd), folder, target, name, named);
     if (umask == Umask::ignored && ::fchmod(file.fd(), mode) != 0) return failure(errno);

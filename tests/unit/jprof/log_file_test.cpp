@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Log files that are appended to: new, continued, locked, full, removed.
+// Log files that are appended to: new, continued, locked, full, removed, written as a whole.
 #include "log_file.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
 
 #include "name_log.h"
 #include "file_limit.h"
@@ -132,6 +135,60 @@ TEST_F(LogFileTest, ARecordThatDoesNotFitIsNotWritten) {
   }
   EXPECT_EQ(log_.append("again\n"), 0);
   EXPECT_EQ(slurp(path_), "fits\nok\nagain\n");
+}
+
+// A log that is written as a whole is empty until then, also if the process is killed.
+TEST_F(LogFileTest, AKilledProcessLeavesNoPartOfAWholeLog) {
+  dir_.write("log", "older");
+  const pid_t writer = ::fork();
+  if (writer == 0) {
+    if (log_.open(path_) && log_.begin_whole() == 0 && log_.append("half of it") == 0)
+      ::kill(::getpid(), SIGKILL);
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(writer, &status, 0), writer);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(slurp(path_), "");
+  EXPECT_EQ(slurp(path_ + ".old"), "older");
+  const std::filesystem::directory_iterator files(dir_.path());
+  EXPECT_EQ(std::distance(begin(files), end(files)), 2);
+}
+
+TEST_F(LogFileTest, AWholeLogIsThereWhenItIsFinished) {
+  ASSERT_TRUE(log_.open(path_));
+  ASSERT_EQ(log_.begin_whole(), 0);
+  EXPECT_EQ(log_.append("one\n"), 0);
+  EXPECT_EQ(slurp(path_), "");
+  EXPECT_EQ(log_.append("two\n"), 0);
+  EXPECT_EQ(log_.finish(), 0);
+  EXPECT_FALSE(log_.is_open());
+  EXPECT_EQ(slurp(path_), "one\ntwo\n");
+  EXPECT_EQ(*log_.open(path_), LogFile::Opened::again);
+}
+
+TEST_F(LogFileTest, OfAWholeLogThatDoesNotFitNothingRemains) {
+  ASSERT_TRUE(log_.open(path_));
+  ASSERT_EQ(log_.begin_whole(), 0);
+  const test::FileLimit limit(4);
+  EXPECT_EQ(log_.append("does not fit\n"), EFBIG);
+  log_.discard();
+  log_.close();
+  EXPECT_TRUE(std::filesystem::is_empty(dir_.path()));
+}
+
+// As a user does who moves the empty log away.
+TEST_F(LogFileTest, AWholeLogTakesNoOtherFilesPlace) {
+  ASSERT_TRUE(log_.open(path_));
+  ASSERT_EQ(log_.begin_whole(), 0);
+  EXPECT_EQ(log_.append("text"), 0);
+  std::filesystem::remove(path_);
+  EXPECT_EQ(log_.append("text"), ENOENT);
+  dir_.write("log", "another");
+  EXPECT_EQ(log_.finish(), EEXIST);
+  log_.discard();
+  log_.close();
+  EXPECT_EQ(slurp(path_), "another");
 }
 
 TEST_F(LogFileTest, ARemovedLogIsAnError) {
