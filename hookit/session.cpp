@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <exception>
 
 #include <pi/printable.h>
 
@@ -19,10 +21,8 @@
 #include "logs.h"
 #include "messages.h"
 #include "minima.h"
-#include "names.h"
 #include "patch/events.h"
 #include "patch/patcher.h"
-#include "report.h"
 #include "slots.h"
 #include "trainer.h"
 
@@ -30,6 +30,8 @@ namespace pi::hookit {
 namespace {
 
 namespace callflow = pi::callflow;
+
+constexpr std::chrono::seconds longest_wait{1};  // for names_lock_
 
 Session* session = nullptr;
 pthread_key_t thread_end;  // its destructor runs when a thread ends
@@ -251,11 +253,21 @@ void Session::end_in_copy() {
   report(write(false));
 }
 
+void Session::before_fork() {
+  lock_.lock();
+  names_lock_.lock();
+}
+
+void Session::after_fork() {
+  names_lock_.unlock();
+  lock_.unlock();
+}
+
 void Session::begin_child() {
   pid_ = ::getpid();
   number_ = 1;
   events_.reset();
-  lock_.unlock();
+  after_fork();
   if (!recording_) return;
   recording_ = false;
   const std::lock_guard lock(lock_);
@@ -265,7 +277,13 @@ void Session::begin_child() {
 Status Session::write(bool others_run) {
   if (options_.events) callflow::flush_event_log(others_run);
   const auto snapshot = callflow::take_snapshot(calibration_);
-  const auto written = options_.events ? write_events(snapshot) : write_tree(snapshot);
+  // In a copy of the process the lock may be that of a thread which does not exist there.
+  const std::unique_lock lock(names_lock_, longest_wait);
+  std::optional<Names> own;
+  const Names& names = lock ? all_names() : own.emplace();
+  const auto name_of = [&](uint64_t function) { return names.of(function); };
+  const auto written =
+      options_.events ? write_events(snapshot, name_of) : write_tree(snapshot, name_of);
   ++number_;
   if (!written) return written;
   if (options_.save_minima_file.empty()) return {};
@@ -277,9 +295,27 @@ Status Session::write(bool others_run) {
       jprof::LogFile::by_minima_option);
 }
 
-Status Session::write_tree(const callflow::Snapshot& snapshot) {
-  const Names names;
-  const auto name_of = [&](uint64_t function) { return names.of(function); };
+const Names& Session::all_names() {
+  if (names_)
+    names_->see_libraries();
+  else
+    names_.emplace();
+  return *names_;
+}
+
+// Without waiting for long: a library's destructor may unload another one, while the loader's lock
+// keeps the thread that has this lock.
+void Session::before_unloading() noexcept {
+  if (!callflow::is_recording()) return;
+  const callflow::Ignored ignored(this_thread());
+  const std::unique_lock lock(names_lock_, longest_wait);
+  try {
+    if (lock) (void)all_names();
+  } catch (const std::exception&) {  // no memory: the functions have no names
+  }
+}
+
+Status Session::write_tree(const callflow::Snapshot& snapshot, const callflow::NameOf& name_of) {
   const std::string path = log_name(options_, "rt", number_, pid_);
   const callflow::ReportSettings settings = {log_heading(pid_, minima_notes_), meter_.columns,
                                              options_.types, options_.legend};
@@ -304,8 +340,7 @@ Status Session::write_tree(const callflow::Snapshot& snapshot) {
   return written;
 }
 
-Status Session::write_events(const callflow::Snapshot& snapshot) {
-  const Names names;
+Status Session::write_events(const callflow::Snapshot& snapshot, const callflow::NameOf& name_of) {
   const std::string path = log_name(options_, "gen", number_, pid_);
   const callflow::ReportSettings settings = {
       log_heading(pid_, minima_notes_), {}, options_.types, options_.legend};
@@ -315,8 +350,7 @@ Status Session::write_events(const callflow::Snapshot& snapshot) {
     int error = file.begin_whole();
     Status written;
     if (!error) {
-      written = format(events_.get(), file.descriptor(), snapshot, calibration_, settings,
-                       [&](uint64_t function) { return names.of(function); });
+      written = format(events_.get(), file.descriptor(), snapshot, calibration_, settings, name_of);
       // EINVAL: all that is readable is there.
       if (written || written.error().code == EINVAL) error = file.finish();
     }

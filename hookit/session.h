@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,9 @@
 
 #include "call_metrics.h"
 #include "engine.h"
+#include "names.h"
 #include "options.h"
+#include "report.h"
 #include "snapshot.h"
 
 namespace pi::hookit {
@@ -52,9 +55,12 @@ class Session {
   // JProf records from now on. What was recorded until now is written, if that is anything.
   void hand_over();
 
+  // A library may be unloaded next: the names of its functions stay known.
+  void before_unloading() noexcept;
+
   // Around fork(): no other thread changes the session meanwhile.
-  void before_fork() { lock_.lock(); }
-  void after_fork() { lock_.unlock(); }
+  void before_fork();
+  void after_fork();
   void begin_child();
 
  private:
@@ -68,8 +74,9 @@ class Session {
   Status open_events();
   // others_run: other threads of the program, which may be inside an event.
   Status write(bool others_run = true);
-  Status write_tree(const pi::callflow::Snapshot& snapshot);
-  Status write_events(const pi::callflow::Snapshot& snapshot);
+  Status write_tree(const pi::callflow::Snapshot& snapshot, const pi::callflow::NameOf& name_of);
+  Status write_events(const pi::callflow::Snapshot& snapshot, const pi::callflow::NameOf& name_of);
+  const Names& all_names();
   int report(const Status& status) const;
 
   const Options options_;
@@ -81,6 +88,8 @@ class Session {
   pi::callflow::Calibration calibration_;
   std::vector<std::string> minima_notes_;  // why files of minima are not used
   UniqueFd events_;
+  std::timed_mutex names_lock_;  // after lock_
+  std::optional<Names> names_;   // of all libraries that were loaded at some time
 };
 
 }  // namespace pi::hookit

@@ -205,6 +205,36 @@ rows() {
     done
 }
 
+# The second one is where the first one was, unless the kernel chooses another address.
+@test "functions of libraries that the program has unloaded keep their names, also where two had the same address" {
+    for name in alpha beta; do
+        echo "void $name(void) {}" >$name.c
+        cc -O1 -finstrument-functions -shared -fPIC -o lib$name.so $name.c
+    done
+    cat >loads.c <<'END'
+#include <dlfcn.h>
+#include <stddef.h>
+__attribute__((noinline)) void use(const char *library, const char *name, int calls) {
+    void *handle = dlopen(library, RTLD_NOW);
+    void (*function)(void) = (void (*)(void))dlsym(handle, name);
+    while (calls-- > 0) function();
+    dlclose(handle);
+}
+int main(void) {
+    use("./libalpha.so", "alpha", 3);
+    use("./libbeta.so", "beta", 4);
+    return dlclose(dlopen(NULL, RTLD_NOW));
+}
+END
+    cc -O1 -finstrument-functions -o loads loads.c -L "$BUILD_DIR/lib" -lhookit -Wl,-rpath,"$BUILD_DIR/lib"
+    ./loads
+    [ "$(rows | grep '^3 ')" = '3 7 F:alpha or beta' ] || [ "$(rows | grep '^3 ')" = '3 3 F:alpha
+3 4 F:beta' ]
+    rm log-rt.1
+    JPROFOPTS=nopidx,calltrace,nometrics ./loads
+    [ "$(grep -c '[<>] F:.*alpha' log-gen.1)" -ge 6 ]
+}
+
 @test "CALLTRACE writes a line for each event" {
     JPROFOPTS=nopidx,calltrace,raw_cycles,json "$hooked" tree 10 || true
     [ ! -e log-rt.1 ]
@@ -304,9 +334,9 @@ END
 2 1 F:leaf" ]
 }
 
-@test "hookit exports the hooks, its functions and the ways of ending, and no others" {
+@test "hookit exports the hooks, its functions, the ways of ending and dlclose(), and no others" {
     nm -D --defined-only "$BUILD_DIR/lib/libhookit.so" | awk '$2 == "T" { print $3 }' | LC_ALL=C sort | paste -sd ' ' >exported
-    [ "$(cat exported)" = "_Exit __cyg_profile_func_enter __cyg_profile_func_exit _exit execl execle execlp execv execve execvp execvpe fexecve hookit_flush hookit_join_1 hookit_reset hookit_start hookit_stop" ]
+    [ "$(cat exported)" = "_Exit __cyg_profile_func_enter __cyg_profile_func_exit _exit dlclose execl execle execlp execv execve execvp execvpe fexecve hookit_flush hookit_join_1 hookit_reset hookit_start hookit_stop" ]
     echo '#include <hookit.h>' | tee alone.c >alone.cpp
     "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -I "$SOURCE_DIR/hookit/include" -fsyntax-only alone.c
     "${CXX:-c++}" -std=c++20 -Wall -Wextra -Wpedantic -Werror -I "$SOURCE_DIR/hookit/include" -fsyntax-only alone.cpp
