@@ -6,11 +6,12 @@
 
 #include <pi/file_size_signal.h>
 #include <pi/files.h>
+#include <pi/printable.h>
 
 namespace pi::jprof {
 
 void say(std::string_view text) {
-  print("JProf: " + std::string(text) + ".\n");
+  print("JProf: " + printable(text) + ".\n");
 }
 
 // One write(), so that JVM output cannot interleave; errors are ignored.

@@ -8,7 +8,7 @@
 
 namespace pi::jprof {
 
-// Writes "JProf: TEXT." as one line to stderr, which is the JVM's.
+// Writes "JProf: TEXT." as one line to stderr, which is the JVM's; control characters as numbers.
 void say(std::string_view text);
 
 // Writes the text unchanged.

@@ -105,6 +105,9 @@ found_at_least() {
   done
   run java -agentpath:"$agent"=tprof,frobnicate,also -cp "$classes" Replace 1
   [[ $output == *"'frobnicate'"*"'also'"* ]]
+  # The terminal shows what it is, and does not do it.
+  JPROFOPTS=$'tprof,\e]0;title\anew\nline' run java -agentpath:"$agent" -cp "$classes" Replace 1
+  [[ $output == *"'\\x1b]0;title\\x07new\\x0aline'"* ]]
   compgen -G 'log-*' && return 1
   true
 }
