@@ -28,7 +28,7 @@ setup() {
 }
 
 @test "wrong use exits 255 and reports the error" {
-  for words in "ddq -x" "ddq stray" "tinstall stray" "tinstall --module" "tinstall --module=" \
+  for words in "ddq -x" "ddq stray" "tinstall stray" "tinstall --module" "tinstall --module=" "tinstall --help=no" \
     "tinstall --group no-such-group" "tuninstall -f" "tuninstall stray"; do
     # shellcheck disable=SC2086 # several words
     run -255 --separate-stderr $words

@@ -217,6 +217,7 @@ library_allocate;second_piece 6000" ]
     [[ $output == *"run.heap: nothing was recorded: ./of_its_own is linked statically"* ]]
     run -127 run.heap -- ./missing
     run -255 run.heap --no-such-option -- true
+    run -255 run.heap --help=no
     run -255 run.heap
 }
 

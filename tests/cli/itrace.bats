@@ -346,6 +346,7 @@ in_time() {
     while read -r example; do
         [[ "$example" == *" -- "* || "$example" == *" -p "* ]] || { echo "$example"; false; }
     done <<<"$examples"
+    run -255 run.itrace --help=no
     run -255 run.itrace ls /
     [[ "$output" == *"\"ls\" is not an option; write -- before a command: run.itrace -- ls"* ]]
 }

@@ -47,6 +47,7 @@ setup() {
     run -127 "$BUILD_DIR/bin/run.minima" --source=perf -- ./no-java
     run -255 "$BUILD_DIR/bin/run.minima" -m no.metric
     run -255 "$BUILD_DIR/bin/run.minima" java
+    run -255 "$BUILD_DIR/bin/run.minima" --help=no
     [[ $output == *'write -- before'* ]]
     run -125 "$BUILD_DIR/bin/run.minima" --source=perf -- java --no-such-option
     [[ $output == *'no-such-option'* ]]
