@@ -30,14 +30,22 @@ bool is_own_code(const void* address) {
     Session* const session = (block) ? Session::of_heap() : nullptr; \
     if (session && !is_own_code(__builtin_return_address(0)))        \
       record(*session, block, bytes, here());                        \
+    else if ((block) && Session::is_early())                         \
+      Session::allocated_early(block, bytes);                        \
   } while (false)
 
 // A block that is about to be freed, or to be put elsewhere. It counts as live until freed().
 class Leaving {
  public:
-  explicit Leaving(const void* address) : session_(Session::of_heap()), address_(address) {
+  explicit Leaving(const void* address)
+      : session_(Session::of_heap()), address_(address), was_moving_(this_thread.moving_block) {
+    this_thread.moving_block = true;
     if (const Inside inside; session_) block_ = session_->take(address);
+    if (Session::is_early()) Session::freed_early(address);
   }
+  ~Leaving() { this_thread.moving_block = was_moving_; }
+  Leaving(const Leaving&) = delete;
+  Leaving& operator=(const Leaving&) = delete;
   void freed() {
     if (const Inside inside; block_) session_->freed(*block_);
   }
@@ -48,6 +56,7 @@ class Leaving {
  private:
   Session* const session_;
   const void* const address_;
+  const bool was_moving_;
   std::optional<Block> block_;
 };
 

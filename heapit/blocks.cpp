@@ -2,6 +2,7 @@
 // The live blocks of the program.
 #include "blocks.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "pages.h"
@@ -62,6 +63,16 @@ Blocks::Put Blocks::put(const void* address, const Block& block) {
   shard.slots[at] = {reinterpret_cast<uint64_t>(address), block};
   ++shard.used;
   return {true, {}};
+}
+
+bool Blocks::is_quiet() const {
+  return std::ranges::none_of(shards_, [](const Shard& shard) { return shard.lock.is_taken(); });
+}
+
+size_t Blocks::count() const {
+  size_t count = 0;
+  for (const Shard& shard : shards_) count += shard.used;
+  return count;
 }
 
 // Moves those behind the gap that a search would not find behind it.

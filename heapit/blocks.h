@@ -16,13 +16,14 @@ namespace pi::heapit {
 
 struct Block {
   uint64_t bytes;
-  heap_log::Path* path;
+  heap_log::Path* path;  // null: it is not counted
 };
 
 class Blocks {
  public:
+  static constexpr size_t shards = 64;
   // max_bytes: memory that may be used.
-  explicit Blocks(uint64_t max_bytes) : max_bytes_(max_bytes) {}
+  explicit constexpr Blocks(uint64_t max_bytes) : max_bytes_(max_bytes) {}
 
   struct Put {
     bool stored;                    // false: no space
@@ -31,6 +32,27 @@ class Blocks {
   Put put(const void* address, const Block& block);
   // Removes it. Nothing: not known.
   std::optional<Block> take(const void* address);
+
+  // For a search, while the threads are stopped. False: one of them is about to change the blocks.
+  bool is_quiet() const;
+  size_t count() const;
+  // Calls take(address, block) until it returns false.
+  template <class Take>
+  bool for_each(Take&& take) const {
+    for (const Shard& shard : shards_)
+      for (size_t i = 0; i < shard.capacity; ++i)
+        if (const Slot& slot = shard.slots[i]; slot.address != 0 && !take(slot.address, slot.block))
+          return false;
+    return true;
+  }
+  // Calls take(begin, end) for the memory of this list.
+  template <class Take>
+  void for_each_memory(Take&& take) const {
+    for (const Shard& shard : shards_) {
+      const auto begin = reinterpret_cast<uint64_t>(shard.slots);
+      take(begin, begin + shard.capacity * sizeof(Slot));
+    }
+  }
 
  private:
   struct Slot {
@@ -43,8 +65,6 @@ class Blocks {
     size_t capacity;  // a power of two
     size_t used;
   };
-  static constexpr size_t shards = 64;
-
   static uint64_t hash_of(const void* address);
   Shard& shard_of(uint64_t hash) { return shards_[hash >> 58]; }
   bool make_space(Shard& shard);

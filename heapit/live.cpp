@@ -27,6 +27,7 @@ void Live::allocated(Log& log, heap_log::Path& path, const void* block, size_t b
 }
 
 void Live::freed(Log& log, const Block& block) {
+  if (!block.path) return;  // of the time before the recording
   add(block.path->number[heap_log::frees], 1);
   subtract(block.path->number[heap_log::live_bytes], block.bytes);
   subtract(log.header().live_bytes, block.bytes);

@@ -25,7 +25,7 @@ using heap_log::Record;
 
 namespace {
 
-constexpr size_t max_bytes = 64 << 20, first_bytes = 64 << 10, max_step = 4 << 20;
+constexpr size_t first_bytes = 64 << 10, max_step = 4 << 20;
 constexpr int max_logs_of_pid = 10000;
 
 size_t aligned(size_t bytes) {

@@ -30,6 +30,10 @@ class Log {
   bool create(const char* directory, pid_t pid);
   const char* path() const { return path_.data(); }
 
+  // Where it is mapped.
+  uint64_t begin() const { return reinterpret_cast<uint64_t>(memory_); }
+  uint64_t end() const { return begin() + max_bytes; }
+
   heap_log::Header& header() const { return *reinterpret_cast<heap_log::Header*>(memory_); }
 
   // A record of this type at the end of the file, zero behind Record; null: no space. finish()
@@ -50,6 +54,8 @@ class Log {
   }
 
  private:
+  static constexpr size_t max_bytes = 64 << 20;
+
   heap_log::Record* begin_record(heap_log::RecordType type, size_t bytes);
   bool open_new(const char* directory, int pid);
   bool grow(size_t bytes);

@@ -37,7 +37,13 @@ MapsLine parse(std::string_view text) {
   line.begin = take_number(text, 16);
   line.end = take_number(text, 16);
   const std::string_view permissions = take_word(text);
-  line.executable = permissions.size() > 2 && permissions[2] == 'x';
+  const auto is = [&](size_t place, char letter) {
+    return place < permissions.size() && permissions[place] == letter;
+  };
+  line.readable = is(0, 'r');
+  line.writable = is(1, 'w');
+  line.executable = is(2, 'x');
+  line.shared = is(3, 's');
   line.offset = take_number(text, 16);
   take_word(text);
   line.inode = take_number(text, 10);

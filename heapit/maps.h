@@ -10,7 +10,7 @@ namespace pi::heapit {
 
 struct MapsLine {
   uint64_t begin, end, offset, inode;
-  bool executable;
+  bool readable, writable, executable, shared;
   std::string_view path;  // empty: no file
 };
 

@@ -15,8 +15,9 @@ struct StackRange {
 };
 
 struct Thread {
-  bool inside = false;      // code of this library: what it does itself is not counted
-  bool uses_arena = false;  // operator new takes memory of this library
+  bool inside = false;        // code of this library: what it does itself is not counted
+  bool uses_arena = false;    // operator new takes memory of this library
+  bool moving_block = false;  // realloc() copies one that is in no list
   uint8_t next_range = 0;
   std::array<StackRange, 16> ranges{};  // coroutines have stacks of their own
 };

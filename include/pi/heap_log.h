@@ -11,15 +11,41 @@
 
 namespace pi::heap_log {
 
-constexpr uint64_t magic = 0x31304c7061654869;  // "iHeapL01"
+constexpr uint64_t magic = 0x32304c7061654869;  // "iHeapL02"
 
 // What a call path leads to.
 enum Kind : uint32_t { allocation, mutex, read_lock, write_lock, condition, kinds };
 
-// Numbers of a path. The live bytes are those that were allocated and not freed until now.
-enum HeapNumber : uint32_t { allocations, bytes, frees, live_bytes, peak_bytes };
+// Numbers of a path. The live bytes are those that were allocated and not freed until now. The
+// other ones are of a search at the end: live blocks that nothing refers to any more, and those
+// that are reached only by pointers into their middle.
+enum HeapNumber : uint32_t {
+  allocations,
+  bytes,
+  frees,
+  live_bytes,
+  peak_bytes,
+  leaked_blocks,
+  leaked_bytes,
+  inside_blocks,
+  inside_bytes
+};
 enum WaitNumber : uint32_t { waits, nanoseconds, longest };
-constexpr size_t numbers = 5;
+constexpr size_t numbers = 9;
+
+// Whether the search for leaked blocks has found which they are, or else why not.
+enum Search : uint32_t {
+  not_searched,    // it was not wanted, or the process has not ended by exit()
+  searched,        // it has
+  no_time,         // it took too long
+  interrupted,     // by a signal
+  no_memory,       // there is no memory for it, or no process can be started
+  not_stopped,     // a thread did not stop
+  not_traced,      // the kernel does not let the threads be stopped, or another program does so
+  not_readable,    // memory or /proc cannot be read
+  blocks_unknown,  // allocations or their ends were lost
+  searches
+};
 
 // What is missing.
 enum Loss : uint32_t {
@@ -42,7 +68,11 @@ struct Header {
   uint64_t lost[losses];
   uint64_t recorded_ns;    // how long a process that ran already was recorded; 0: from its start
   uint64_t earlier_frees;  // by such a process, of what it had allocated before
-  uint64_t reserved[5];
+  uint64_t search;         // a Search
+  uint64_t search_ns;      // how long it took, with the threads stopped
+  uint64_t search_limit;   // how long it was allowed to take, in nanoseconds
+  uint64_t searched_bytes;
+  uint64_t reserved;
   uint32_t command_bytes;
   char command[1024];  // /proc/self/cmdline when the log began
 };

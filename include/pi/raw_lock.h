@@ -31,6 +31,8 @@ class RawLock {
     errno = error;
   }
 
+  bool is_taken() const { return state_.load(std::memory_order_relaxed) != open; }
+
  private:
   static constexpr uint32_t open = 0, taken = 1, awaited = 2;
   std::atomic<uint32_t> state_ = open;

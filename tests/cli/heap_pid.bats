@@ -112,6 +112,54 @@ is_unprobed() {
     [ "$(rows | grep leak_one)" = "1 300 0 300 300 leak_one<forks<main<_start" ]
 }
 
+@test "what is leaked of that, with the process stopped for the search" {
+    program="$BUILD_DIR/tests/leaking"
+    start
+    heapwatch --leaks=60 -o logs "$watched" >began 2>messages 3>&- 7>&- &
+    watcher=$!
+    until grep -q . began || ! kill -0 "$watcher" 2>/dev/null; do sleep 0.05; done
+    log=$(cat began)
+    go
+    cat messages
+    # Freed memory is looked at, too: it is not known which blocks of before the recording were freed.
+    [ "$(heapstats --json "$log" | jq -r '.search.state, (.paths[] | select(.leaked_blocks > 0) |
+        "\(.leaked_blocks) \(.leaked_bytes) \(.functions[0].name)<\(.functions[1].name)")' | sort)" = "1000 48000 lost_list<loses
+3 300 lost_pointer<lose_in_thread
+3 300 lost_pointer<loses
+5 240 lost_cycle<loses
+searched" ]
+    # It goes on.
+    echo >&7
+    wait "$watched"
+    # One that another program traces cannot be stopped; the recording is whole.
+    strace -o /dev/null true || skip "strace does not work here"
+    start
+    strace -f -o /dev/null -p "$watched" 2>/dev/null 3>&- 7>&- &
+    tracer=$!
+    until ! grep -q 'TracerPid:.0$' "/proc/$watched/status"; do sleep 0.05; done
+    rm -f began && touch began
+    heapwatch --leaks=60 -o logs "$watched" >began 2>messages 3>&- 7>&- &
+    watcher=$!
+    until grep -q . began; do sleep 0.05; done
+    log=$(cat began)
+    go
+    kill "$tracer"
+    run -3 heapstats "$log"
+    [[ $output == *" allocations of "*"Missing: which blocks are leaked: its threads could not be stopped by ptrace"* ]]
+    # Killed in the middle of the search, it lets the process go on.
+    start
+    heapwatch --leaks=60 -o logs "$watched" >began 2>messages 3>&- 7>&- &
+    watcher=$!
+    until grep -q . began; do sleep 0.05; done
+    echo >&7
+    until grep -q 'done' said; do sleep 0.05; done
+    kill -TERM "$watcher"
+    kill -KILL "$watcher"
+    wait "$watcher" || true
+    echo >&7
+    wait "$watched"
+}
+
 @test "calls that are not read in time are counted as missing" {
     start loop 20
     watch

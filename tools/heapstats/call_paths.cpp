@@ -21,6 +21,9 @@ class Builder {
   CallPaths build() {
     for (const StoredPath& path : file_.paths)
       if (path.number[0] != 0) add(path, row_of(path));
+    if (file_.search != searched)
+      for (Row& row : paths_.rows)
+        row.leaked = row.leaked_bytes = row.inside = row.inside_bytes = 0;
     return std::move(paths_);
   }
 
@@ -53,6 +56,12 @@ class Builder {
       row.frees += std::min(number[frees], number[allocations]);
       row.live_bytes += number[live_bytes];
       row.peak_bytes += number[peak_bytes];
+      // What is freed after the search is neither.
+      const uint64_t live = number[allocations] - std::min(number[frees], number[allocations]);
+      row.leaked += std::min(number[leaked_blocks], live);
+      row.leaked_bytes += std::min(number[leaked_bytes], number[live_bytes]);
+      row.inside += std::min(number[inside_blocks], live);
+      row.inside_bytes += std::min(number[inside_bytes], number[live_bytes]);
     } else {
       row.waits += number[waits];
       row.nanoseconds += number[nanoseconds];

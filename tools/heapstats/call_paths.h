@@ -28,6 +28,9 @@ struct Row {
   // Of one path it is exact. Where a row is the sum of several, each may have had its peak at
   // another time: the sum is an upper bound.
   uint64_t peak_bytes = 0;
+  // Of the live ones: what nothing refers to, and what only pointers into its middle refer to. Both
+  // are 0 if it was not searched for.
+  uint64_t leaked = 0, leaked_bytes = 0, inside = 0, inside_bytes = 0;
   uint64_t waits = 0, nanoseconds = 0, longest = 0;
 
   uint64_t live() const { return allocations - frees; }

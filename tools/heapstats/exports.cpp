@@ -19,9 +19,12 @@ using pi::Json;
 
 constexpr const char* kind_words[] = {"allocation", "mutex", "read_lock", "write_lock",
                                       "condition"};
+constexpr const char* search_words[] = {
+    "not_searched", "searched",   "no_time",      "interrupted",    "no_memory",
+    "not_stopped",  "not_traced", "not_readable", "blocks_unknown", "unknown"};
 constexpr const char* end_words[] = {"whole", "cut", "unknown", "not_stored"};
 
-Json json_of(const CallPaths& paths, const Row& row) {
+Json json_of(const HeapFile& file, const CallPaths& paths, const Row& row) {
   Json functions = Json::array();
   for (const uint32_t index : row.functions)
     functions.push_back(
@@ -37,6 +40,11 @@ Json json_of(const CallPaths& paths, const Row& row) {
     json.update({{"waits", row.waits},
                  {"nanoseconds", row.nanoseconds},
                  {"longest_nanoseconds", row.longest}});
+  if (row.kind == allocation && file.search == searched)
+    json.update({{"leaked_blocks", row.leaked},
+                 {"leaked_bytes", row.leaked_bytes},
+                 {"inside_blocks", row.inside},
+                 {"inside_bytes", row.inside_bytes}});
   json.add("functions") = std::move(functions);
   return json;
 }
@@ -62,12 +70,15 @@ std::string with_sign(uint64_t before, uint64_t after) {
 
 std::string json_report(const HeapFile& file, const CallPaths& paths) {
   Json rows = Json::array();
-  for (const Row& row : paths.rows) rows.push_back(json_of(paths, row));
+  for (const Row& row : paths.rows) rows.push_back(json_of(file, paths, row));
   Json json = {{"schema_version", 1},           {"pid", file.pid},
                {"command", file.command},       {"begin_ns", file.begin_ns},
                {"live_bytes", file.live_bytes}, {"peak_bytes", file.peak_bytes}};
   if (file.recorded_ns != 0)
     json.update({{"recorded_ns", file.recorded_ns}, {"earlier_frees", file.earlier_frees}});
+  json.add("search") = {{"state", search_words[file.search]},
+                        {"nanoseconds", file.search_ns},
+                        {"bytes", file.searched_bytes}};
   json.add("lost") = {
       {"paths", file.lost[lost_paths]},       {"blocks", file.lost[lost_blocks]},
       {"mappings", file.lost[lost_mappings]}, {"unseen_frees", file.lost[unseen_frees]},

@@ -92,6 +92,10 @@ pi::Result<HeapFile> parse_heap_file(std::string_view bytes, const std::string& 
       words_of({header.command, std::min<size_t>(header.command_bytes, sizeof header.command)});
   file.live_bytes = header.live_bytes;
   file.peak_bytes = header.peak_bytes;
+  file.search = static_cast<Search>(std::min<uint64_t>(header.search, searches));
+  file.search_ns = header.search_ns;
+  file.search_limit_ns = header.search_limit;
+  file.searched_bytes = header.searched_bytes;
   std::ranges::copy(header.lost, file.lost.begin());
   if (header.used_bytes > bytes.size()) file.damage = "it is cut off";
   const std::string_view used =

@@ -37,6 +37,8 @@ struct HeapFile {
   uint64_t earlier_frees = 0;  // by such a process, of what it had allocated before
   std::string command;         // printable
   uint64_t live_bytes = 0, peak_bytes = 0;
+  pi::heap_log::Search search = pi::heap_log::not_searched;  // for leaked blocks
+  uint64_t search_ns = 0, search_limit_ns = 0, searched_bytes = 0;
   std::array<uint64_t, pi::heap_log::losses> lost{};
   std::string damage;  // why the rest of the file is not used; empty: it is whole
   std::vector<Mapping> mappings;

@@ -19,6 +19,7 @@ struct Word {
   By by;
 };
 constexpr Word words[] = {{"live", By::live},           {"live-count", By::live_count},
+                          {"leaked", By::leaked},       {"leaked-count", By::leaked_count},
                           {"allocated", By::allocated}, {"allocations", By::allocations},
                           {"peak", By::peak},           {"wait-time", By::wait_time},
                           {"waits", By::waits}};
@@ -77,22 +78,28 @@ void append_rest(std::string& text, size_t left) {
 
 std::string_view heading_of(By by) {
   if (by == By::live || by == By::live_count) return "Not freed";
+  if (by == By::leaked || by == By::leaked_count) return "Leaked";
   return by == By::peak ? "Most at once" : "Allocated";
 }
 
-void append_heap(std::string& text, const CallPaths& paths, const ReportOptions& options) {
+void append_heap(std::string& text, const HeapFile& file, const CallPaths& paths,
+                 const ReportOptions& options) {
   const By by = is_of_waits(options.sort) ? By::live : options.sort;
   const auto rows = sorted(paths, by);
   if (rows.empty()) return;
   const auto out = std::back_inserter(text);
   fmt::format_to(out, "\n{}, by call path (innermost first):\n\n", heading_of(by));
-  fmt::format_to(out, "  {:>14} {:>10} {:>14} {:>11} {:>14}\n", "LIVE BYTES", "BLOCKS", "ALLOCATED",
-                 "ALLOCATIONS", "MOST AT ONCE");
+  const bool is_searched = file.search == searched;
+  fmt::format_to(out, "  {:>11} {:>8} {:>11} {:>11} {:>12}{}\n", "LIVE BYTES", "BLOCKS",
+                 "ALLOCATED", "ALLOCATIONS", "MOST AT ONCE",
+                 is_searched ? " LEAKED BYTES  LEAKED" : "");
   const size_t shown = options.lines == 0 ? rows.size() : std::min(options.lines, rows.size());
   for (size_t i = 0; i < shown; ++i) {
     const Row& row = *rows[i];
-    fmt::format_to(out, "  {:>14} {:>10} {:>14} {:>11} {:>14}\n", row.live_bytes, row.live(),
+    fmt::format_to(out, "  {:>11} {:>8} {:>11} {:>11} {:>12}", row.live_bytes, row.live(),
                    row.bytes, row.allocations, row.peak_bytes);
+    if (is_searched) fmt::format_to(out, " {:>12} {:>7}", row.leaked_bytes, row.leaked);
+    text += '\n';
     append_functions(text, paths, row, options.depth);
   }
   append_rest(text, rows.size() - shown);
@@ -115,8 +122,8 @@ void append_waits(std::string& text, const CallPaths& paths, const ReportOptions
 }
 
 struct Sums {
-  uint64_t allocations = 0, bytes = 0, frees = 0, waits = 0, nanoseconds = 0, conditions = 0,
-           condition_nanoseconds = 0;
+  uint64_t allocations = 0, bytes = 0, frees = 0, leaked_bytes = 0, waits = 0, nanoseconds = 0,
+           conditions = 0, condition_nanoseconds = 0;
 };
 
 Sums sums_of(const HeapFile& file) {
@@ -127,6 +134,7 @@ Sums sums_of(const HeapFile& file) {
       sums.allocations += number[allocations];
       sums.bytes += number[bytes];
       sums.frees += number[frees];
+      sums.leaked_bytes += std::min(number[leaked_bytes], number[live_bytes]);
     } else if (path.kind == condition) {
       sums.conditions += number[waits];
       sums.condition_nanoseconds += number[nanoseconds];
@@ -162,6 +170,48 @@ void append_sums(std::string& text, const HeapFile& file) {
                 : "\nNo allocation and no wait was seen: is the program linked statically?\n";
 }
 
+// Why it is not known which blocks are leaked.
+constexpr std::string_view search_problems[] = {
+    "it was not searched for, or the process has not ended by exit()",
+    "",
+    "",
+    "a signal ended the search",
+    "there is no memory for the search, or no process could be started",
+    "a thread did not stop",
+    "its threads could not be stopped by ptrace: another program traces it, or it is not allowed",
+    "its memory or /proc could not be read",
+    "calls that allocate or free were not seen",
+    "the log has an unknown reason"};
+
+std::string search_problem(const HeapFile& file) {
+  if (file.search != no_time) return std::string(search_problems[file.search]);
+  return fmt::format("the search took longer than {:.1f} s",
+                     static_cast<double>(file.search_limit_ns) / 1e9);
+}
+
+void append_leaks(std::string& text, const HeapFile& file, const CallPaths& paths) {
+  const auto out = std::back_inserter(text);
+  Row all{};
+  for (const Row& row : paths.rows) {
+    all.allocations += row.live();
+    all.leaked += row.leaked;
+    all.leaked_bytes += row.leaked_bytes;
+    all.inside += row.inside;
+    all.inside_bytes += row.inside_bytes;
+  }
+  if (file.search == not_searched && all.allocations != 0)
+    fmt::format_to(out, "Leaked: not known, since {}.\n", search_problem(file));
+  if (file.search != searched) return;
+  fmt::format_to(out, "Leaked: {} of {}: nothing refers to them any more.\n",
+                 number_of(all.leaked, "block"), number_of(all.leaked_bytes, "byte"));
+  if (all.inside != 0)
+    fmt::format_to(out,
+                   "Perhaps leaked: {} of {}: only pointers into their middle refer to them.\n",
+                   number_of(all.inside, "block"), number_of(all.inside_bytes, "byte"));
+  fmt::format_to(out, "The search of {} took {:.3f} s.\n", number_of(file.searched_bytes, "byte"),
+                 static_cast<double>(file.search_ns) / 1e9);
+}
+
 }  // namespace
 
 std::optional<By> by_named(std::string_view word) {
@@ -180,6 +230,10 @@ uint64_t value_of(const Row& row, By by) {
       return row.live_bytes;
     case By::live_count:
       return row.live();
+    case By::leaked:
+      return row.leaked_bytes;
+    case By::leaked_count:
+      return row.leaked;
     case By::allocated:
       return row.bytes;
     case By::allocations:
@@ -204,6 +258,8 @@ std::vector<std::string> losses_of(const HeapFile& file, const CallPaths& paths)
   lost(lost_mappings, "mapped files have no names: no space in the log");
   lost(unseen_frees, "blocks were freed in a way that was not seen");
   lost(lost_calls, "calls are not counted: the process made them faster than they were read");
+  if (file.search > searched)
+    all.push_back(fmt::format("which blocks are leaked: {}", search_problem(file)));
   uint64_t broken = 0;
   for (const Row& row : paths.rows)
     if (row.end == unknown) broken += row.allocations + row.waits;
@@ -219,22 +275,24 @@ std::string text_report(const HeapFile& file, const CallPaths& paths,
   std::string text = fmt::format(
       "{}\n{}\n", file.command.empty() ? "(no command line)" : file.command, process_line(file));
   append_sums(text, file);
+  append_leaks(text, file, paths);
   for (const std::string& loss : losses_of(file, paths))
     fmt::format_to(std::back_inserter(text), "Missing: {}.\n", loss);
-  append_heap(text, paths, options);
+  append_heap(text, file, paths, options);
   append_waits(text, paths, options);
   return text;
 }
 
 std::string overview(const std::vector<HeapFile>& files) {
-  std::string text =
-      fmt::format("{:>7} {:>11} {:>14} {:>14} {:>14} {:>12}  {}\n", "PID", "ALLOCATIONS",
-                  "ALLOCATED", "LIVE BYTES", "MOST AT ONCE", "LOCK WAIT s", "LOG, COMMAND");
+  std::string text = fmt::format("{:>7} {:>11} {:>14} {:>14} {:>14} {:>14} {:>12}  {}\n", "PID",
+                                 "ALLOCATIONS", "ALLOCATED", "LIVE BYTES", "MOST AT ONCE",
+                                 "LEAKED BYTES", "LOCK WAIT s", "LOG, COMMAND");
   for (const HeapFile& file : files) {
     const Sums sums = sums_of(file);
     fmt::format_to(std::back_inserter(text),
-                   "{:>7} {:>11} {:>14} {:>14} {:>14} {:>12}  {} {:.60}\n", file.pid,
+                   "{:>7} {:>11} {:>14} {:>14} {:>14} {:>14} {:>12}  {} {:.60}\n", file.pid,
                    sums.allocations, sums.bytes, file.live_bytes, file.peak_bytes,
+                   file.search == searched ? std::to_string(sums.leaked_bytes) : "-",
                    duration(sums.nanoseconds), file.path, file.command);
   }
   return text;

@@ -16,7 +16,17 @@
 namespace heapstats {
 
 // What rows are sorted by, and what folded stacks count.
-enum class By : uint8_t { live, live_count, allocated, allocations, peak, wait_time, waits };
+enum class By : uint8_t {
+  live,
+  live_count,
+  leaked,
+  leaked_count,
+  allocated,
+  allocations,
+  peak,
+  wait_time,
+  waits
+};
 
 std::optional<By> by_named(std::string_view word);
 bool is_of_waits(By by);

@@ -26,6 +26,7 @@
 
 #include "callers.h"
 #include "cli.h"
+#include "leaks.h"
 #include "paths.h"
 #include "probes.h"
 #include "recording.h"
@@ -38,7 +39,7 @@ namespace heap_log = pi::heap_log;
 using namespace heapwatch;
 using Clock = std::chrono::steady_clock;
 
-constexpr int most_pid = 4194304, most_seconds = 1'000'000;
+constexpr int most_pid = 4194304, most_seconds = 1'000'000, most_search_seconds = 3600;
 
 cli::OptionTable option_table() {
   cli::OptionTable table(
@@ -49,7 +50,10 @@ cli::OptionTable option_table() {
        {"heapwatch 4711", "heapwatch --seconds=10 -o heap 4711"},
        "Exit status: 0 done, 1 failed, 255 wrong usage."});
   table.group("Options")("seconds", cli::text("N"), "end after N seconds")(
-      "o", cli::text("DIR", "."), "where the log, heap.PID.N, is written")(
+      "leaks", cli::text("N", "0"),
+      "at the end, stop the process for N seconds at most and search for blocks "
+      "that nothing refers to any more; 0: do not search")("o", cli::text("DIR", "."),
+                                                           "where the log, heap.PID.N, is written")(
       "with-parent", "end when the program that has started this one ends");
   table.positional("pid", 1);
   return table;
@@ -58,14 +62,15 @@ cli::OptionTable option_table() {
 struct Wanted {
   int pid = 0;
   std::optional<int> seconds;
+  int search_seconds = 0;
   std::string directory;
   bool with_parent = false;
 };
 
-std::optional<int> number(const std::string& text, int most) {
+std::optional<int> number(const std::string& text, int least, int most) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1 || value > most)
+  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
     return std::nullopt;
   return value;
 }
@@ -73,14 +78,18 @@ std::optional<int> number(const std::string& text, int most) {
 // Returns an error message, or "".
 std::string read_options(const cli::Values& given, Wanted& wanted) {
   if (given.words("pid").empty()) return "a process is to be named.";
-  const auto pid = number(given.words("pid").front(), most_pid);
+  const auto pid = number(given.words("pid").front(), 1, most_pid);
   if (!pid) return fmt::format("'{}' is not a process id.", given.words("pid").front());
   wanted.pid = *pid;
   if (given.has("seconds")) {
-    wanted.seconds = number(given.text("seconds"), most_seconds);
+    wanted.seconds = number(given.text("seconds"), 1, most_seconds);
     if (!wanted.seconds)
       return fmt::format("--seconds is a whole number from 1 to {}.", most_seconds);
   }
+  const auto search_seconds = number(given.text("leaks"), 0, most_search_seconds);
+  if (!search_seconds)
+    return fmt::format("--leaks is a whole number from 0 to {}.", most_search_seconds);
+  wanted.search_seconds = *search_seconds;
   wanted.directory = given.text("o");
   wanted.with_parent = given.flag("with-parent");
   return "";
@@ -155,7 +164,7 @@ class Watch {
   }
 
   // Until the time is up, or one of ends is readable.
-  void run(Probes& probes, const std::array<int, 3>& ends, std::optional<int> seconds) {
+  void run(Probes& probes, const std::array<int, 3>& ends, const Wanted& wanted) {
     const auto begin = Clock::now();
     probes.switch_on();
     for (bool more = true; more;) {
@@ -165,11 +174,18 @@ class Watch {
                         {probes.ring(), POLLIN, 0}};
       ::poll(waits, std::size(waits), wait_ms);
       more = (waits[0].revents | waits[1].revents | waits[2].revents) == 0 && !probes.are_gone() &&
-             !(seconds && Clock::now() - begin >= std::chrono::seconds(*seconds));
-      if (!more) probes.switch_off();
+             !(wanted.seconds && Clock::now() - begin >= std::chrono::seconds(*wanted.seconds));
       log_.header().recorded_ns = nanoseconds_since(begin);
       drain(probes);
+      if (more || wanted.search_seconds == 0) continue;
+      // The signal that has ended the recording must not end the search.
+      signalfd_siginfo signal;
+      if ((waits[0].revents & POLLIN) != 0 && ::read(ends[0], &signal, sizeof signal) < 0) break;
+      if ((waits[1].revents | waits[2].revents) == 0 && !probes.are_gone())
+        search_leaks(probes, wanted);
     }
+    probes.switch_off();
+    drain(probes);
     probes.remove();
     drain(probes);
     recording_.lose(probes.lost());
@@ -180,6 +196,31 @@ class Watch {
 
  private:
   static constexpr int wait_ms = 3;
+  static constexpr size_t more_blocks = 8192;  // than there is space for in the ring
+
+  // Only what was allocated meanwhile can be leaked, and all other memory may refer to it.
+  void search_leaks(Probes& probes, const Wanted& wanted) {
+    using pi::heapit::LeakSearch;
+    const std::string folder = fmt::format("/proc/{}/", wanted.pid);
+    const std::string maps = folder + "maps", pagemap = folder + "pagemap";
+    const pi::heapit::Searched what{
+        wanted.pid, false, {maps.c_str(), nullptr, false}, pagemap.c_str(), wanted.pid};
+    const pi::heapit::SearchLimit limit(static_cast<uint64_t>(wanted.search_seconds) *
+                                        1'000'000'000);
+    LeakSearch search(what, recording_.blocks().count() + more_blocks, limit);
+    heap_log::Search state = search.stop();
+    if (state == heap_log::searched) {
+      drain(probes);
+      recording_.lose(probes.lost());
+      const bool has_space = recording_.blocks().for_each(
+          [&](uint64_t address, const auto& block) { return search.add(address, block, log_); });
+      state = !has_space                     ? heap_log::no_memory
+              : !recording_.knows_all_ends() ? heap_log::blocks_unknown
+                                             : search.run();
+    }
+    search.resume();
+    search.write(log_, state);
+  }
 
   void drain(Probes& probes) {
     probes.drain([&](const Call& call, std::span<const std::byte> stack) {
@@ -223,7 +264,7 @@ pi::Status record(const Wanted& wanted) {
   for (const std::string& note : allocators->notes) cli::warning(note + '.');
   fmt::print("{}\n", pi::printable(watch->path()));
   std::fflush(stdout);
-  watch->run(*probes, {signals.get(), process->get(), parent.get()}, wanted.seconds);
+  watch->run(*probes, {signals.get(), process->get(), parent.get()}, wanted);
   for (const std::string& note : watch->notes()) cli::warning(note);
   return {};
 }

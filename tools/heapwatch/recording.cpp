@@ -103,4 +103,10 @@ void Recording::lose(uint64_t lost_until_now) {
   begun_.clear();
 }
 
+bool Recording::knows_all_ends() const {
+  const uint64_t* lost = log_.header().lost;
+  return lost[pi::heap_log::lost_calls] == 0 && lost[pi::heap_log::unseen_frees] == 0 &&
+         lost[pi::heap_log::lost_blocks] == 0;
+}
+
 }  // namespace heapwatch

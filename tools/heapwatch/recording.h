@@ -29,6 +29,10 @@ class Recording {
   // Calls were lost before this one: those that have begun may have ended, and others begun.
   void lose(uint64_t lost_until_now);
 
+  const pi::heapit::Blocks& blocks() const { return live_.blocks(); }
+  // Whether each call that could end a block was seen.
+  bool knows_all_ends() const;
+
  private:
   // A call that has not returned. Calls inside of it are the allocator's own.
   struct Begun {
