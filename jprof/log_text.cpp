@@ -6,9 +6,8 @@
 #include <charconv>
 
 #include <pi/hex.h>
+#include <pi/java_text.h>
 #include <pi/jit_log.h>
-
-#include "modified_utf8.h"
 
 namespace pi::jprof {
 namespace {
@@ -107,25 +106,10 @@ void append_key(std::string& text, std::string_view key, uint64_t value) {
   append_decimal(text, value);
 }
 
-bool is_blank_or_control(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte <= ' ' || byte == 0x7f;
-}
-
 }  // namespace
 
 std::string log_name(std::string_view modified_utf8) {
-  constexpr std::string_view cut = "...";
-  std::string name = plain_utf8(modified_utf8);
-  for (char& c : name)
-    if (is_blank_or_control(c)) c = '_';
-  if (name.size() > name_max) {
-    size_t end = name_max - cut.size();
-    while (end > 0 && (name[end] & 0xc0) == 0x80) --end;  // not inside a character
-    name.resize(end);
-    name += cut;
-  }
-  return name;
+  return java_log_name(modified_utf8);
 }
 
 std::string thread_log_name(std::string_view modified_utf8) {

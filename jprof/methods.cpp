@@ -2,10 +2,10 @@
 // Names, source files and lines of methods, and the numbers that they have in log-jita2n.
 #include "methods.h"
 
-#include <algorithm>
 #include <functional>
-#include <iterator>
 #include <string_view>
+
+#include <pi/java_text.h>
 
 #include "jvmti_memory.h"
 
@@ -17,15 +17,6 @@ namespace {
 std::string_view without_frame(std::string_view signature) {
   const bool framed = signature.size() > 2 && signature.front() == 'L' && signature.back() == ';';
   return framed ? signature.substr(1, signature.size() - 2) : signature;
-}
-
-// HotSpot makes linkers of method handles, one for each kind and signature, and reports them with
-// the id of one of them: the id does not identify a linker.
-bool is_linker(std::string_view owner, std::string_view name) {
-  constexpr std::string_view linkers[] = {"invokeBasic",   "linkToStatic",    "linkToSpecial",
-                                          "linkToVirtual", "linkToInterface", "linkToNative"};
-  return owner == "java/lang/invoke/MethodHandle" &&
-         std::find(std::begin(linkers), std::end(linkers), name) != std::end(linkers);
 }
 
 size_t hash_of(const MethodFacts& facts) {
@@ -61,17 +52,14 @@ MethodFacts MethodFinder::find(jmethodID method) const {
   if (jvmti_->GetMethodName(method, name.place(), signature.place(), nullptr) != JVMTI_ERROR_NONE)
     return facts;
   jclass owner = nullptr;
-  facts.name.clear();
+  std::string owner_name;
   if (jvmti_->GetMethodDeclaringClass(method, &owner) == JVMTI_ERROR_NONE) {
-    facts.name = class_name(owner, facts);
+    owner_name = class_name(owner, facts);
     void* jni = nullptr;
     if (vm_->GetEnv(&jni, JNI_VERSION_1_6) == JNI_OK)
       static_cast<JNIEnv*>(jni)->DeleteLocalRef(owner);
   }
-  if (is_linker(facts.name, name.get()))
-    facts.name += ".<linker>";
-  else
-    facts.name.append(".").append(name.get()).append(signature.get());
+  facts.name = java_method_name(owner_name, name.get(), signature.get());
   find_lines(method, facts);
   return facts;
 }

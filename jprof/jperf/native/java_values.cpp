@@ -3,8 +3,7 @@
 #include "java_values.h"
 
 #include <perfutil.h>
-
-#include "modified_utf8.h"
+#include <pi/java_text.h>
 
 namespace pi::jperf {
 
@@ -30,7 +29,7 @@ std::optional<std::string> text_of(JNIEnv* env, jstring text) {
   if (!text) return std::nullopt;
   const char* bytes = env->GetStringUTFChars(text, nullptr);
   if (!bytes) return std::nullopt;
-  std::string copy = jprof::plain_utf8(bytes);
+  std::string copy = plain_utf8(bytes);
   env->ReleaseStringUTFChars(text, bytes);
   if (copy.find('\0') == copy.npos) return copy;
   raise(env, PU_ERROR_INVALID_PARAMETER, "A name or command contains the character NUL.");
@@ -38,7 +37,7 @@ std::optional<std::string> text_of(JNIEnv* env, jstring text) {
 }
 
 jstring java_text(JNIEnv* env, const std::string& text) {
-  return env->NewStringUTF(jprof::modified_utf8(text).c_str());
+  return env->NewStringUTF(modified_utf8(text).c_str());
 }
 
 jlongArray array_of(JNIEnv* env, std::span<const jlong> values) {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Java's own form of UTF-8.
-#include "modified_utf8.h"
-
+// Texts of Java class files, and names of methods.
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 
-namespace pi::jprof {
+#include <pi/java_text.h>
+#include <pi/jit_log.h>
+
+namespace pi {
 namespace {
 
 constexpr uint32_t replacement = 0xfffd;
@@ -84,6 +86,18 @@ std::optional<uint32_t> take_long_character(std::string_view& text) {
   return code;
 }
 
+bool is_blank_or_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte <= ' ' || byte == 0x7f;
+}
+
+bool is_linker(std::string_view owner, std::string_view name) {
+  constexpr std::string_view linkers[] = {"invokeBasic",   "linkToStatic",    "linkToSpecial",
+                                          "linkToVirtual", "linkToInterface", "linkToNative"};
+  return owner == "java/lang/invoke/MethodHandle" &&
+         std::find(std::begin(linkers), std::end(linkers), name) != std::end(linkers);
+}
+
 }  // namespace
 
 std::string modified_utf8(std::string_view plain) {
@@ -119,4 +133,25 @@ std::string plain_utf8(std::string_view modified) {
   return plain;
 }
 
-}  // namespace pi::jprof
+std::string java_log_name(std::string_view modified) {
+  constexpr std::string_view cut = "...";
+  std::string name = plain_utf8(modified);
+  for (char& c : name)
+    if (is_blank_or_control(c)) c = '_';
+  if (name.size() > jit_log::name_max) {
+    size_t end = jit_log::name_max - cut.size();
+    while (end > 0 && (name[end] & 0xc0) == 0x80) --end;  // not inside a character
+    name.resize(end);
+    name += cut;
+  }
+  return name;
+}
+
+std::string java_method_name(std::string_view owner, std::string_view name,
+                             std::string_view signature) {
+  std::string whole(owner);
+  if (is_linker(owner, name)) return whole.append(".<linker>");
+  return whole.append(".").append(name).append(signature);
+}
+
+}  // namespace pi

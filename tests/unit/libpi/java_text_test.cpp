@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Conversion of Java's modified UTF-8.
-#include "modified_utf8.h"
-
+// Conversion of Java's modified UTF-8, and names of methods.
 #include <gtest/gtest.h>
 
-namespace pi::jprof {
+#include <pi/java_text.h>
+
+namespace pi {
 namespace {
 
 const std::string replaced = "\xef\xbf\xbd";
@@ -50,5 +50,13 @@ TEST(ModifiedUtf8, InvalidPlainUtf8IsReplaced) {
   EXPECT_EQ(modified_utf8("\xed\xa1\x82"), replaced);                        // half a character
 }
 
+TEST(JavaMethodName, HasTheFormOfLogs) {
+  EXPECT_EQ(java_method_name("java/lang/String", "hashCode", "()I"),
+            "java/lang/String.hashCode()I");
+  EXPECT_EQ(java_method_name("java/lang/invoke/MethodHandle", "linkToStatic", "(I)V"),
+            "java/lang/invoke/MethodHandle.<linker>");
+  EXPECT_EQ(java_method_name("Other", "linkToStatic", "(I)V"), "Other.linkToStatic(I)V");
+}
+
 }  // namespace
-}  // namespace pi::jprof
+}  // namespace pi
