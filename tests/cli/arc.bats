@@ -185,6 +185,33 @@ END
   awk '$5 ~ /^triple:/ {exit $1 != 3}' <<<"$output"
 }
 
+@test "the HTML page has the call tree of arcf" {
+  # The trace has no ticks.
+  run -0 post -r "$trace" -arc --html
+  [ -z "$output" ]
+  [ ! -e tprof.out ]
+  arcf --json >tree.json
+  python3 - <<'END'
+import base64, json, re, zlib
+page = re.search(r'^<pre id="data" hidden>([A-Za-z0-9+/=]*)</pre>$', open("tprof.html").read(), re.M)[1]
+data = json.loads(zlib.decompress(base64.b64decode(page)))
+flow, names = data["flow"], data["names"]
+rows = sorted(zip(flow["level"], (names[name] for name in flow["name"]), *(flow["cells"][i] for i in (0, 1, 3))))
+expected = []
+for thread in json.load(open("tree.json"))["threads"]:
+    levels = {None: 0}
+    whole = 0
+    for node in thread["nodes"]:
+        level = levels[node["id"]] = levels[node.get("parent")] + 1
+        before = "  (entered before the trace)" if node.get("entered_before") else ""
+        expected.append((level, node["function"] + before, node["calls"], node["self"], node["cumulative"]))
+        whole += node["self"]
+    expected.append((0, thread["name"], 0, 0, whole))
+assert len(rows) > 10 and rows == sorted(expected), (rows, sorted(expected))
+assert dict(data["facts"])["Trace time"] != "0 s", data["facts"]
+END
+}
+
 @test "arcf skips malformed lines and reports their number" {
   post -r "$trace" -arc
   { cat arc; printf 'nonsense\n0 U 1 x @ 0 a b c 0\n'; head -c 100000 /dev/urandom | tr -d '\n'; } >mixed

@@ -11,7 +11,6 @@
 //   expect damage   the damage messages, one on each line
 //   expect tree     arcf's tree of the arc; also: functions (-r 2), folded
 #include <arc_line.h>
-#include <call_flow.h>
 #include <report.h>
 
 #include <cctype>
@@ -56,11 +55,11 @@ std::string part_of_arc(const std::string& arc, const std::string& what) {
 }
 
 std::string reduced(const std::string& arc, const std::string& what) {
-  arcf::CallFlow flow;
+  arcf::ArcCalls flow;
   arcf::Source source{"arc"};
   std::istringstream in(arc);
   for (std::string text; std::getline(in, text);) {
-    arcf::ArcLine line;
+    post::ArcLine line;
     const arcf::Parsed parsed = arcf::parse_line(text, line);
     if (parsed == arcf::Parsed::malformed) ++source.malformed;
     if (parsed != arcf::Parsed::line) continue;

@@ -84,3 +84,13 @@ record() {
     post -r noticks.nrm2 --page --html=noticks.html
     node "$SOURCE_DIR/tests/long/page_kinds.mjs" "$PWD/good.html" "$PWD/damaged.html" "$PWD/noticks.html"
 }
+
+@test "the page of an instruction trace: its call flow as a tree and as a flame graph" {
+    command -v chromium >/dev/null || skip "needs chromium (scripts/install-deps long)"
+    objcopy --redefine-sym fibonacci='</script><img src=x onerror=alert(1)>' "$BUILD_DIR/tests/flows" flows
+    address() { nm flows | awk -v name="$1" '$3 == name { print $1 }'; }
+    "$BUILD_DIR/tests/step_trace" flow.nrm2 "$(address begin)" "$(address end)" -- ./flows
+    post -r flow.nrm2 -arc --html
+    arcf --json >tree.json
+    node "$SOURCE_DIR/tests/long/page_flow.mjs" "$PWD/tprof.html" "$PWD/tree.json"
+}

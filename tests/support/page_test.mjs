@@ -474,3 +474,34 @@ test('a table of another program as a tree: sorted, opened and searched', () => 
   assert.deepEqual(shown(new Set(rows), '', 2), ['0 app', '1 parse']);
   assert.deepEqual(plain(page.traceOf(data()).tables), []);
 });
+
+test('the call flow: a table in the order of calls, and flame graphs of instructions', () => {
+  const given = data();
+  given.names.push('0014_0015_a_b', 'main:/bin/app  (entered before the trace)', 'main:/bin/app', 'read:vmlinux', 'Gap_entry:GAP', '0014_0014_c', '</script>:x'); // 9 to 15
+  given.flow = {
+    title: 'Call flow', file: '', facts: [['Instructions', '15']], order: 'first call', columns: ['calls', 'instructions', '% of thread', 'with calls'],
+    level: [0, 1, 2, 3, 2, 0, 1], name: [9, 10, 12, 13, 11, 14, 15],
+    cells: [[0, 0, 1, 1, 2, 0, 1], [0, 3, 4, 1, 2, 0, 5], [100, 100, 50, 10, 20, 100, 100], [10, 10, 5, 1, 2, 5, 5]],
+  };
+  const whole = page.traceOf(given);
+  const { flow } = whole;
+  const rows = page.treeOf(flow);
+  const open = new Set([rows[0], ...rows[0].rows]);
+  const shown = () => plain(page.shownRows(flow, rows, open, '', 99).map(({ row }) => row));
+  page.sortTree(flow, rows, -2);
+  assert.deepEqual(shown(), [0, 1, 2, 4, 5]);
+  page.sortTree(flow, rows, -1);
+  assert.deepEqual(shown(), [5, 0, 1, 4, 2]);
+  page.sortTree(flow, rows, 3);
+  assert.deepEqual(shown(), [0, 1, 2, 4, 5]);
+  const trace = page.flowTrace(whole, flow);
+  const maker = new page.FlameMaker(trace, page.totals(trace, page.whole(trace)));
+  assert.deepEqual(plain(nodes(maker.callees('thread'))), [
+    'all', 15,
+    ['a_b:21', 10, ['main', 10, ['read', 5, ['Gap_entry', 1]], ['main', 2]]],
+    ['c:20', 5, ['</script>', 5]],
+  ]);
+  assert.deepEqual(plain(maker.callers('none').below().map(({ name, ticks }) => [name, ticks])), [['</script>', 5], ['main', 5], ['read', 4], ['Gap_entry', 1]]);
+  assert.equal(maker.sandwich(0).callees.ticks, 10, 'recursion counts once');
+  assert.equal(page.traceOf(data()).flow, null);
+});

@@ -7,6 +7,8 @@
 namespace arcf {
 namespace {
 
+using post::LineType;
+
 constexpr std::string_view blanks = " \t";
 
 // Removes the first field and returns it; empty at the end.
@@ -41,23 +43,24 @@ bool take_ring(std::string_view field, bool& user) {
   return user || field == "K" || field == "0";
 }
 
-ArcLine::Kind kind_of(std::string_view mark, std::string_view word, Last last) {
-  if (mark == "?") return ArcLine::Kind::thread_change;
-  if (word == "-gap-") return ArcLine::Kind::gap;
-  if (word != "-vec-") return ArcLine::Kind::block;
-  return last == Last::iret ? ArcLine::Kind::vector_end : ArcLine::Kind::vector;
+// digit: how the last instruction of a block ends.
+LineType type_of(std::string_view word, uint64_t digit) {
+  const auto last = static_cast<LineType>(digit);
+  if (word == "-gap-") return LineType::gap;
+  if (word != "-vec-") return last;
+  return last == LineType::iret ? LineType::vector_end : LineType::vector;
 }
 
 }  // namespace
 
-Parsed parse_line(std::string_view text, ArcLine& out) {
+Parsed parse_line(std::string_view text, post::ArcLine& out) {
   std::string_view rest = text;
   const std::string_view cpu = take_first(rest);
   if (cpu.empty() || cpu.front() == '#' || cpu == "ss:") return Parsed::nothing;
   uint64_t unused = 0;
-  uint64_t type = 0;
+  uint64_t digit = 0;
   if (!number(cpu, unused) || !take_ring(take_first(rest), out.user) ||
-      !number(take_first(rest), type) || type > static_cast<uint64_t>(Last::alloc) ||
+      !number(take_first(rest), digit) || digit > static_cast<uint64_t>(LineType::alloc) ||
       !number(take_first(rest), out.instructions))
     return Parsed::malformed;
   const std::string_view mark = take_first(rest);
@@ -70,8 +73,8 @@ Parsed parse_line(std::string_view text, ArcLine& out) {
   const size_t start = rest.find_first_not_of(blanks);
   if (start == std::string_view::npos) return Parsed::malformed;
   out.name = rest.substr(start, rest.find_last_not_of(blanks) + 1 - start);
-  out.last = static_cast<Last>(type);
-  out.kind = kind_of(mark, word, out.last);
+  out.mark = mark.front();
+  out.type = type_of(word, digit);
   return Parsed::line;
 }
 

@@ -3,24 +3,12 @@
 #ifndef ARCF_ARC_LINE_H
 #define ARCF_ARC_LINE_H
 
+#include <arc/arc_lines.h>
+
 #include <cstdint>
 #include <string_view>
 
 namespace arcf {
-
-enum class Last : uint8_t { interrupt, call, ret, jump, iret, other, undefined, alloc };
-
-// Views into the line.
-struct ArcLine {
-  enum class Kind : uint8_t { block, thread_change, vector, vector_end, gap };
-  Kind kind = Kind::block;
-  bool user = false;
-  Last last = Last::undefined;
-  uint64_t instructions = 0;
-  uint64_t offset = 0;
-  std::string_view name;  // symbol:module
-  std::string_view thread;
-};
 
 enum class Parsed : uint8_t {
   line,
@@ -29,8 +17,9 @@ enum class Parsed : uint8_t {
 };
 
 // Fields are separated by blanks; the name may contain some. The source line may be missing, and
-// the ring be 0 or 1, as in arcs of 2003.
-Parsed parse_line(std::string_view text, ArcLine& out);
+// the ring be 0 or 1, as in arcs of 2003. out: has views into the line; its CPU and numbers of the
+// source are not read.
+Parsed parse_line(std::string_view text, post::ArcLine& out);
 
 }  // namespace arcf
 

@@ -13,7 +13,7 @@
 #include <exception>
 #include <new>
 
-#include "call_flow.h"
+#include "arc_line.h"
 #include "report.h"
 
 namespace {
@@ -48,7 +48,7 @@ int wrong(const std::string& text) {
 
 class Reader {
  public:
-  Reader(arcf::CallFlow& flow, arcf::Source& source) : flow_(flow), source_(source) {}
+  Reader(arcf::ArcCalls& flow, arcf::Source& source) : flow_(flow), source_(source) {}
 
   // False with errno when it cannot be read.
   bool read(int fd) {
@@ -84,7 +84,7 @@ class Reader {
   }
 
   void take_line(std::string_view text) {
-    arcf::ArcLine line;
+    post::ArcLine line;
     switch (arcf::parse_line(text, line)) {
       case arcf::Parsed::line:
         ++source_.lines;
@@ -98,7 +98,7 @@ class Reader {
     }
   }
 
-  arcf::CallFlow& flow_;
+  arcf::ArcCalls& flow_;
   arcf::Source& source_;
 };
 
@@ -127,7 +127,7 @@ int run(const std::vector<std::string>& arguments) {
   source.file = text("-F");
   const pi::UniqueFd fd(source.file == "-" ? ::dup(STDIN_FILENO)
                                            : ::open(source.file.c_str(), O_RDONLY | O_CLOEXEC));
-  arcf::CallFlow flow;
+  arcf::ArcCalls flow;
   if (!fd || !Reader(flow, source).read(fd.get())) {
     cli::error(fmt::format("cannot read {}: {}.", source.file, std::strerror(errno)));
     if (errno == ENOENT) cli::hint("post -arc writes an arc; -F names its file.");

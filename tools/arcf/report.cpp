@@ -17,11 +17,14 @@ namespace arcf {
 namespace {
 
 using Json = pi::Json;
+using NodeId = ArcCalls::NodeId;
+using Node = ArcCalls::Node;
+using Thread = ArcCalls::Thread;
 
 // Sums of the nodes' own figures.
 class Sums {
  public:
-  explicit Sums(const CallFlow& flow) {
+  explicit Sums(const ArcCalls& flow) {
     const auto& nodes = flow.nodes();
     cumulative_.resize(nodes.size());
     children_.resize(nodes.size());
@@ -129,7 +132,7 @@ struct Flat {
 
 }  // namespace
 
-std::string tree_text(const CallFlow& flow, const Source& source, double percent) {
+std::string tree_text(const ArcCalls& flow, const Source& source, double percent) {
   const Sums sums(flow);
   LimitedText text(source, title("Call tree", source));
   for (const Thread& thread : flow.threads()) {
@@ -151,7 +154,7 @@ std::string tree_text(const CallFlow& flow, const Source& source, double percent
   return text.take();
 }
 
-std::string function_text(const CallFlow& flow, const Source& source, double percent) {
+std::string function_text(const ArcCalls& flow, const Source& source, double percent) {
   const Sums sums(flow);
   std::string text = title("Functions", source);
   for (const Thread& thread : flow.threads()) {
@@ -185,7 +188,7 @@ std::string function_text(const CallFlow& flow, const Source& source, double per
 }
 
 // A list, not a tree of objects: flows can be deeper than JSON readers support.
-std::string json_text(const CallFlow& flow, const Source& source) {
+std::string json_text(const ArcCalls& flow, const Source& source) {
   const Sums sums(flow);
   Json threads = Json::array();
   for (const Thread& thread : flow.threads()) {
@@ -220,7 +223,7 @@ std::string json_text(const CallFlow& flow, const Source& source) {
   return json.dump(1) + "\n";
 }
 
-std::string folded_text(const CallFlow& flow, const Source& source) {
+std::string folded_text(const ArcCalls& flow, const Source& source) {
   const Sums sums(flow);
   LimitedText text(source);
   for (const Thread& thread : flow.threads()) {

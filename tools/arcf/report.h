@@ -3,11 +3,13 @@
 #ifndef ARCF_REPORT_H
 #define ARCF_REPORT_H
 
+#include <arc/arc_calls.h>
+
 #include <string>
 
-#include "call_flow.h"
-
 namespace arcf {
+
+using post::ArcCalls;
 
 struct Source {
   std::string file;
@@ -23,10 +25,10 @@ struct TooLarge {
 
 // percent: rows with a smaller share of their thread's instructions are left out of the two texts.
 // tree_text() and folded_text() throw TooLarge.
-std::string tree_text(const CallFlow& flow, const Source& source, double percent);
-std::string function_text(const CallFlow& flow, const Source& source, double percent);
-std::string json_text(const CallFlow& flow, const Source& source);
-std::string folded_text(const CallFlow& flow, const Source& source);
+std::string tree_text(const ArcCalls& flow, const Source& source, double percent);
+std::string function_text(const ArcCalls& flow, const Source& source, double percent);
+std::string json_text(const ArcCalls& flow, const Source& source);
+std::string folded_text(const ArcCalls& flow, const Source& source);
 
 }  // namespace arcf
 

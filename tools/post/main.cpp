@@ -15,13 +15,13 @@
 #include <new>
 #include <optional>
 #include <span>
-#include <sstream>
 
 #include "analysis.h"
 #include "compare/budget.h"
 #include "compare/profile_json.h"
 #include "compare/report_diff.h"
 #include "import_recording.h"
+#include "own_name.h"
 #include "options/extra_reports.h"
 #include "read/trace_archive.h"
 #include "report/messages.h"
@@ -29,6 +29,7 @@
 #include "report/fleet_files.h"
 #include "report/html_base.h"
 #include "report/report_annotate.h"
+#include "report/report_html.h"
 #include "report/report_page.h"
 #include "report/reports.h"
 #include "text/output_file.h"
@@ -152,7 +153,9 @@ std::optional<int> report_lacking(const TraceRun& run, const Options& options,
   if (lacking && !options.page) return cli::exit_failure;
   const bool none_selected = run.totals.by_major[PITRACE_MAJOR_TPROF] != 0;
   if (summary.ticks.ticks == 0 && options.page && !options.budget_file && !none_selected) return {};
-  const bool without_ticks = is_requested(false) && !is_requested(true) && !options.budget_file;
+  const bool html = options.html && !none_selected && html_shows_without_ticks(summary);
+  const bool without_ticks =
+      (is_requested(false) || html) && !is_requested(true) && !options.budget_file;
   if (summary.ticks.ticks == 0 && !without_ticks) return report_no_ticks(run, options, summary);
   const bool lacks_stacks = print_lack(run, options, summary, true);
   if (lacks_stacks && !options.page) return cli::exit_failure;
@@ -213,30 +216,6 @@ bool shows_colour() {
   const char* const none = std::getenv("NO_COLOR");
   const char* const kind = std::getenv("TERM");
   return !(none && *none) && kind && std::string_view(kind) != "dumb";
-}
-
-// The shortest path that works here: relative if the file is below the current directory.
-std::string short_path(const std::string& path) {
-  std::error_code problem;
-  const std::string here = std::filesystem::current_path(problem).string();
-  if (problem) return path;
-  if (path == here) return ".";
-  return path.starts_with(here + "/") ? path.substr(here.size() + 1) : path;
-}
-
-// "post" if a shell finds this program by that name, else its path.
-std::string own_name() {
-  namespace fs = std::filesystem;
-  std::error_code problem;
-  const fs::path self = fs::read_symlink("/proc/self/exe", problem);
-  const char* const path = std::getenv("PATH");
-  std::istringstream directories(path ? path : "");
-  for (std::string directory; std::getline(directories, directory, ':');)
-    if (fs::exists(fs::path(directory) / "post", problem))
-      return fs::equivalent(fs::path(directory) / "post", self, problem)
-                 ? "post"
-                 : short_path(self.string());
-  return short_path(self.string());
 }
 
 bool colours_stdout() {

@@ -8,10 +8,10 @@
 
 namespace {
 
-using arcf::ArcLine;
-using arcf::Last;
 using arcf::parse_line;
 using arcf::Parsed;
+using post::ArcLine;
+using post::LineType;
 
 TEST(ArcLine, FieldsAreSplitFromBothEndsOfTheLine) {
   ArcLine line;
@@ -20,33 +20,33 @@ TEST(ArcLine, FieldsAreSplitFromBothEndsOfTheLine) {
                  line),
       Parsed::line);
   EXPECT_TRUE(line.user);
-  EXPECT_EQ(line.last, Last::call);
+  EXPECT_EQ(line.type, LineType::call);
   EXPECT_EQ(line.instructions, 2u);
   EXPECT_EQ(line.offset, 0x2cu);
   EXPECT_EQ(line.name, "foo(int, char):/lib/a b.so");
   EXPECT_EQ(line.thread, "11c1_11c1_java_main");
-  EXPECT_EQ(line.kind, ArcLine::Kind::block);
+  EXPECT_EQ(line.mark, '@');
 }
 
 TEST(ArcLine, RecognisesGapsVectorsAndThreadChanges) {
   ArcLine line;
   ASSERT_EQ(parse_line("0 K 5 7 @ 0 Gap_room:GAP 1_1_a -gap- 0 ns=77", line), Parsed::line);
-  EXPECT_EQ(line.kind, ArcLine::Kind::gap);
+  EXPECT_EQ(line.type, LineType::gap);
   EXPECT_EQ(line.name, "Gap_room:GAP");
   EXPECT_EQ(line.thread, "1_1_a");
   ASSERT_EQ(parse_line("0 K 0 0 @ 0 Int_0x0e:VECTOR 1_1_a -vec- 0", line), Parsed::line);
-  EXPECT_EQ(line.kind, ArcLine::Kind::vector);
+  EXPECT_EQ(line.type, LineType::vector);
   ASSERT_EQ(parse_line("0 K 4 0 @ 0 Int_0x0e:VECTOR 1_1_a -vec- 0", line), Parsed::line);
-  EXPECT_EQ(line.kind, ArcLine::Kind::vector_end);
+  EXPECT_EQ(line.type, LineType::vector_end);
   ASSERT_EQ(parse_line("0 K 5 0 ? 1 callflow:disp 1_1_a OTHER 0", line), Parsed::line);
-  EXPECT_EQ(line.kind, ArcLine::Kind::thread_change);
+  EXPECT_EQ(line.mark, '?');
 }
 
 TEST(ArcLine, ClassicFormatHasNumericRingAndNoLineNumber) {
   ArcLine line;
   ASSERT_EQ(parse_line("0 1 2 3 @ 1f main:app 11c1_11c1_app RETURN", line), Parsed::line);
   EXPECT_TRUE(line.user);
-  EXPECT_EQ(line.last, Last::ret);
+  EXPECT_EQ(line.type, LineType::ret);
   EXPECT_EQ(line.name, "main:app");
   EXPECT_EQ(line.thread, "11c1_11c1_app");
 }

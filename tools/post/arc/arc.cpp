@@ -61,7 +61,7 @@ const char* stop_word(size_t reason) {
 }
 
 Arc::Arc(Processes& processes, Symbolizer& symbolizer, StringTable& names, KernelCode kernel,
-         Sink& sink, const ArcOptions& options, NameFilter* filter)
+         std::unique_ptr<ArcOutput> output, const ArcOptions& options, NameFilter* filter)
     : processes_(processes),
       symbolizer_(symbolizer),
       names_(names),
@@ -69,7 +69,7 @@ Arc::Arc(Processes& processes, Symbolizer& symbolizer, StringTable& names, Kerne
       kernel_(std::move(kernel)),
       filter_(filter),
       decoder_(symbolizer, kernel_),
-      lines_(sink),
+      output_(std::move(output)),
       places_(options.cache_entries) {}
 
 Arc::Cpu& Arc::cpu_of(uint32_t cpu) {
@@ -282,10 +282,15 @@ void Arc::block(const FlowBlock& block) {
   before = std::move(line);
 }
 
+void Arc::put(const ArcLine& line) {
+  ++totals_.lines;
+  output_->put(line);
+}
+
 void Arc::write(uint32_t cpu, Open& line) {
-  if (!line.text.empty()) lines_.put_text(line.text);
-  lines_.put({cpu, line.user, line.type, '@', line.instructions, line.offset,
-              names_.text(line.name), label_of(*line.thread), line.line, 0});
+  if (!line.text.empty()) output_->put_text(line.text);
+  put({cpu, line.user, line.type, '@', line.instructions, line.offset, names_.text(line.name),
+       label_of(*line.thread), line.line, 0});
   line.any = false;
 }
 
@@ -337,7 +342,7 @@ void Arc::close_thread(const FlowThread& thread) {
 void Arc::thread(uint32_t cpu, FlowThread& thread) {
   close(cpu);
   if (!shows(thread)) return;
-  lines_.put({cpu, false, LineType::other, '?', 0, 1, "callflow:disp", label_of(thread), 0, 0});
+  put({cpu, false, LineType::other, '?', 0, 1, "callflow:disp", label_of(thread), 0, 0});
 }
 
 void Arc::cut(uint32_t cpu, FlowThread& thread, const pi::ItraceCut& cut) {
@@ -345,11 +350,11 @@ void Arc::cut(uint32_t cpu, FlowThread& thread, const pi::ItraceCut& cut) {
   close_thread(thread);
   close(cpu);
   ++totals_.cuts;
-  lines_.put({cpu, cut.user, cut.resumed ? LineType::vector_end : LineType::vector, '@', 0, 0,
-              cut.device   ? fmt::format("Int_irq{}:VECTOR", cut.vector)
-              : cut.signal ? fmt::format("Int_signal{}:VECTOR", cut.vector)
-                           : fmt::format("Int_0x{:02x}:VECTOR", cut.vector),
-              label_of(thread), 0, 0});
+  put({cpu, cut.user, cut.resumed ? LineType::vector_end : LineType::vector, '@', 0, 0,
+       cut.device   ? fmt::format("Int_irq{}:VECTOR", cut.vector)
+       : cut.signal ? fmt::format("Int_signal{}:VECTOR", cut.vector)
+                    : fmt::format("Int_0x{:02x}:VECTOR", cut.vector),
+       label_of(thread), 0, 0});
 }
 
 void Arc::gap(uint32_t cpu, FlowThread& thread, const pi::ItraceGap& gap, bool user) {
@@ -359,8 +364,8 @@ void Arc::gap(uint32_t cpu, FlowThread& thread, const pi::ItraceGap& gap, bool u
   const size_t reason = gap.reason < gap_reasons ? gap.reason : 0;
   totals_.gaps[reason].add({1, gap.missing == 0 ? 1u : 0u, gap.missing, gap.ns});
   ++totals_of(thread).gaps;
-  lines_.put({cpu, user, LineType::gap, '@', gap.missing, 0,
-              fmt::format("Gap_{}:GAP", gap_word(reason)), label_of(thread), 0, gap.ns});
+  put({cpu, user, LineType::gap, '@', gap.missing, 0, fmt::format("Gap_{}:GAP", gap_word(reason)),
+       label_of(thread), 0, gap.ns});
 }
 
 void Arc::start(FlowThread& thread, const pi::ItraceStart& start) {
@@ -382,8 +387,7 @@ void Arc::loss(uint32_t cpu) {
 
 bool Arc::finish() {
   for (uint32_t cpu = 0; cpu < cpus_.size(); ++cpu) close(cpu);
-  totals_.lines = lines_.lines();
-  return lines_.flush();
+  return output_->flush();
 }
 
 }  // namespace post

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,7 @@ class Arc final : public Subscriber, private FlowSink {
   // All but the kernel's code and the options must outlive this. filter: decides which threads are
   // shown; none: all are.
   Arc(Processes& processes, Symbolizer& symbolizer, StringTable& names, KernelCode kernel,
-      Sink& sink, const ArcOptions& options, NameFilter* filter = nullptr);
+      std::unique_ptr<ArcOutput> output, const ArcOptions& options, NameFilter* filter = nullptr);
 
   // Takes a record for which pi::is_itrace() is true; false when it is invalid. wanted: it is to be
   // shown.
@@ -38,18 +39,20 @@ class Arc final : public Subscriber, private FlowSink {
     }
     return flow_.add(stream);
   }
-  void subscribe(Subscriptions& to) override {
-    to.add(*this, {PITRACE_MAJOR_BRANCH_KERNEL, PITRACE_MAJOR_BRANCH_USER, PITRACE_MAJOR_CUT_KERNEL,
-                   PITRACE_MAJOR_CUT_USER, PITRACE_MAJOR_ITRACE_GAP, PITRACE_MAJOR_ITRACE_THREAD,
-                   PITRACE_MAJOR_ITRACE_START, PITRACE_MAJOR_ITRACE_STOP});
+  void subscribe(Subscriptions& to) override { subscribe(to, *this); }
+  // Subscribes to the records of which an arc is made.
+  static void subscribe(Subscriptions& to, Subscriber& subscriber) {
+    to.add(subscriber,
+           {PITRACE_MAJOR_BRANCH_KERNEL, PITRACE_MAJOR_BRANCH_USER, PITRACE_MAJOR_CUT_KERNEL,
+            PITRACE_MAJOR_CUT_USER, PITRACE_MAJOR_ITRACE_GAP, PITRACE_MAJOR_ITRACE_THREAD,
+            PITRACE_MAJOR_ITRACE_START, PITRACE_MAJOR_ITRACE_STOP});
   }
   bool take(const Arrival& arrival) override { return add(arrival.stream, arrival.in_range); }
   void end_trace() override { finish(); }
   // Text above the lines; to be called before the first record.
-  void put_head(std::string_view text) { lines_.put_text(text); }
+  void put_head(std::string_view text) { output_->put_text(text); }
   // Writes the open lines; false when something could not be written.
   bool finish();
-  bool good() const { return lines_.good(); }
 
   // After finish().
   const ArcTotals& totals() const { return totals_; }
@@ -125,6 +128,7 @@ class Arc final : public Subscriber, private FlowSink {
   bool fold(const FlowBlock& block, Open& line, Open& before);
   void merge_line(uint32_t cpu, Open& line);
   bool belongs(const Open& merged, const Open& line) const;
+  void put(const ArcLine& line);
   void write(uint32_t cpu, Open& line);
   void close_block(uint32_t cpu);
   void close(uint32_t cpu);
@@ -141,7 +145,7 @@ class Arc final : public Subscriber, private FlowSink {
   const KernelCode kernel_;
   NameFilter* const filter_;
   BlockDecoder decoder_;
-  ArcLines lines_;
+  const std::unique_ptr<ArcOutput> output_;
   Flow flow_{*this};
   std::vector<Info> places_;
   std::deque<Cpu> cpus_;       // by number

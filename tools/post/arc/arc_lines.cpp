@@ -47,7 +47,6 @@ void ArcLines::put_string(std::string_view text) {
 
 void ArcLines::put(const ArcLine& line) {
   make_room(line_overhead + line.name.size() + line.thread.size());
-  ++lines_;
   put_right<10>(line.cpu, 3);
   put_char(' ');
   put_char(line.user ? 'U' : 'K');

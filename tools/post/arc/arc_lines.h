@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Formats the lines of an arc.
+// The lines of an arc, and their text.
 #ifndef POST_ARC_LINES_H
 #define POST_ARC_LINES_H
 
@@ -26,18 +26,26 @@ struct ArcLine {
   uint32_t ns = 0;    // of a gap
 };
 
+// Receives the lines of an arc.
+class ArcOutput {
+ public:
+  virtual ~ArcOutput() = default;
+  virtual void put(const ArcLine& line) = 0;
+  // Text between lines: instructions and comments.
+  virtual void put_text(std::string_view /*text*/) {}
+  // After the last line; false when something could not be written.
+  virtual bool flush() { return true; }
+};
+
 // Formats by hand, because it is meant for millions of lines a second.
-class ArcLines {
+class ArcLines final : public ArcOutput {
  public:
   // The sink must outlive this.
   explicit ArcLines(Sink& sink);
 
-  void put(const ArcLine& line);
-  void put_text(std::string_view text);
-  // Flushes to the sink; false when something could not be written.
-  bool flush();
-  bool good() const { return good_; }
-  uint64_t lines() const { return lines_; }
+  void put(const ArcLine& line) override;
+  void put_text(std::string_view text) override;
+  bool flush() override;
 
  private:
   void make_room(size_t bytes);
@@ -50,7 +58,6 @@ class ArcLines {
   std::vector<char> buffer_;
   char* at_;
   bool good_ = true;
-  uint64_t lines_ = 0;
 };
 
 }  // namespace post

@@ -12,6 +12,7 @@
 #include "html_base.h"
 #include "html_code.h"
 #include "html_columns.h"
+#include "html_flow.h"
 #include "html_owners.h"
 #include "html_paths.h"
 #include "html_sums.h"
@@ -72,6 +73,7 @@ class HtmlData {
     write_hooks(out);
     write_code(out);
     write_base(out);
+    write_flow(out);
     write_tables(out);
     out.member("names", pi::Json(texts_.all()));
     return out.finish();
@@ -324,12 +326,19 @@ class HtmlData {
     out.close();
   }
 
+  pi::Json json_of(const HtmlTable& table) {
+    return table_json(table, [&](const std::string& name) { return texts_.add(name); });
+  }
+
+  void write_flow(HtmlColumns& out) {
+    const auto flow = flow_table(summary_);
+    out.member("flow", flow ? json_of(*flow) : pi::Json(nullptr));
+  }
+
   void write_tables(HtmlColumns& out) {
     pi::Json tables = pi::Json::array();
     if (summary_.tables != nullptr)
-      for (const HtmlTable& table : *summary_.tables)
-        tables.push_back(
-            table_json(table, [&](const std::string& name) { return texts_.add(name); }));
+      for (const HtmlTable& table : *summary_.tables) tables.push_back(json_of(table));
     out.member("tables", tables);
   }
 

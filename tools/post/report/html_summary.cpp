@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "html_base.h"
+#include "html_flow.h"
 #include "page_facts.h"
 #include "report_calls.h"
 #include "report_head.h"
@@ -17,7 +18,7 @@ namespace {
 
 using Json = pi::Json;
 
-constexpr int schema_version = 1;
+constexpr int html_schema_version = 1;
 
 Json pairs(const std::vector<LeadAndText>& sentences) {
   Json list = Json::array();
@@ -28,6 +29,14 @@ Json pairs(const std::vector<LeadAndText>& sentences) {
     list.push_back(std::move(pair));
   }
   return list;
+}
+
+// From the first tick to the last one; without ticks, of the instructions.
+uint64_t trace_time(const Summary& summary) {
+  const auto* const flow = summary.find<HtmlFlow>();
+  if (summary.ticks.ticks == 0 && flow != nullptr && flow->totals() != nullptr)
+    return flow->totals()->last_time - flow->totals()->first_time;
+  return summary.ticks.last_time - summary.ticks.first_time;
 }
 
 std::vector<LeadAndText> facts(const Summary& summary, const Subject& subject) {
@@ -44,8 +53,7 @@ std::vector<LeadAndText> facts(const Summary& summary, const Subject& subject) {
   if (summary.file.cpus != 0) facts.push_back({"Processors", std::to_string(summary.file.cpus)});
   if (const uint64_t hertz = processor_speed(summary); hertz != 0)
     facts.push_back({"Processor speed", fmt::format("{} MHz", hertz / 1'000'000)});
-  facts.push_back(
-      {"Trace time", duration_text(summary.ticks.last_time - summary.ticks.first_time)});
+  facts.push_back({"Trace time", duration_text(trace_time(summary))});
   facts.push_back({"Ticks", fmt::format("{}. {}", summary.ticks.ticks, mode_text(summary))});
   if (const HtmlBase* const base = summary.base)
     facts.push_back({"Compared with", fmt::format("{}, {} ticks", base->path, base->ticks)});
@@ -73,7 +81,7 @@ Json html_summary(const Summary& summary, const PathsByTime& ticks) {
   for (const std::string& words : not_seen(summary.file.info))
     not_seen_words.push_back(printable(words));
   return {{"schema", "pitrace-html"},
-          {"schema_version", schema_version},
+          {"schema_version", html_schema_version},
           {"program", pi::cli::version_text("post")},
           {"subject", subject.is_system() ? "" : printable(subject.name())},
           {"complete", lost.empty()},

@@ -24,17 +24,6 @@ using pi::Json;
 // ---- call trees
 // ----------------------------------------------------------------------------------
 
-// Adds to each row the sum of a column over the row and all rows below it.
-void add_sums_below(HtmlTable& table, size_t column) {
-  std::vector<double> below;  // by level: the sum of the rows read so far that are below
-  for (auto row = table.rows.rbegin(); row != table.rows.rend(); ++row) {
-    if (below.size() < row->level + size_t{2}) below.resize(row->level + size_t{2});
-    const double sum = row->cells[column] + std::exchange(below[row->level + size_t{1}], 0);
-    row->cells.push_back(sum);
-    below[row->level] += sum;
-  }
-}
-
 HtmlTable table_of(const logrt::CallFlow& flow) {
   HtmlTable table;
   const bool has_metric = !flow.metric.empty();
@@ -161,6 +150,22 @@ std::optional<HtmlTable> ptt_table(std::string_view text) {
 
 }  // namespace
 
+void add_sums_below(HtmlTable& table, size_t column) {
+  std::vector<double> below;  // by level: the sum of the rows read so far that are below
+  for (auto row = table.rows.rbegin(); row != table.rows.rend(); ++row) {
+    if (below.size() < row->level + size_t{2}) below.resize(row->level + size_t{2});
+    const double sum = row->cells[column] + std::exchange(below[row->level + size_t{1}], 0);
+    row->cells.push_back(sum);
+    below[row->level] += sum;
+  }
+}
+
+void limit_table(HtmlTable& table, size_t rows) {
+  limit_levels(table);
+  if (const size_t joined = shorten_table(table, rows); joined != 0)
+    table.facts.push_back({"Left out", fmt::format("{} rows are joined as [left out].", joined)});
+}
+
 pi::Json table_json(const HtmlTable& table,
                     const std::function<size_t(const std::string&)>& add_text) {
   Json facts = Json::array(), columns = Json::array(), levels = Json::array(),
@@ -176,9 +181,9 @@ pi::Json table_json(const HtmlTable& table,
     for (const HtmlTable::Row& row : table.rows) column.push_back(row.cells[i]);
     cells.push_back(std::move(column));
   }
-  return {{"title", table.title},     {"file", table.file},         {"facts", std::move(facts)},
-          {"columns", columns},       {"level", std::move(levels)}, {"name", std::move(names)},
-          {"cells", std::move(cells)}};
+  return {{"title", table.title},     {"file", table.file},       {"facts", std::move(facts)},
+          {"order", table.order},     {"columns", columns},       {"level", std::move(levels)},
+          {"name", std::move(names)}, {"cells", std::move(cells)}};
 }
 
 size_t shorten_table(HtmlTable& table, size_t rows) {
@@ -232,9 +237,7 @@ pi::Result<HtmlTable> parse_html_table(std::string_view text, const std::string&
     table = table_of(*flow);
   }
   table->file = printable(path);
-  limit_levels(*table);
-  if (const size_t joined = shorten_table(*table, max_table_rows); joined != 0)
-    table->facts.push_back({"Left out", fmt::format("{} rows are joined as [left out].", joined)});
+  limit_table(*table);
   return std::move(*table);
 }
 

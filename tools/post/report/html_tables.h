@@ -28,6 +28,7 @@ struct HtmlTable {
   std::string file;
   std::vector<LeadAndText> facts;
   std::vector<std::string> columns;
+  std::string order;      // of the rows, for example "first call"; "": none
   size_t with_below = 0;  // from this column on, the numbers of a row contain those of rows below
   std::vector<Row> rows;
 };
@@ -44,6 +45,12 @@ pi::Result<HtmlTable> parse_html_table(std::string_view text, const std::string&
 // The table as the page reads it (docs/html-data.md). add_text: returns the number of a name.
 pi::Json table_json(const HtmlTable& table,
                     const std::function<size_t(const std::string&)>& add_text);
+
+// Adds a column with the sum of another one over a row and all rows below it.
+void add_sums_below(HtmlTable& table, size_t column);
+
+// Limits the levels and the rows, and says so among the facts.
+void limit_table(HtmlTable& table, size_t rows = max_table_rows);
 
 // Shortens the table to about so many rows; returns how many were joined.
 size_t shorten_table(HtmlTable& table, size_t rows);

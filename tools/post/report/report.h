@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -80,7 +81,7 @@ struct Report {
   bool (*write)(const Summary& summary, Sink& sink) = nullptr;
   mode_t mode = 0644;  // reduced by the umask
   // What else the report needs, like make.
-  MakeSubscriber make_more = nullptr;
+  std::array<MakeSubscriber, 2> make_more = {};
   std::optional<std::string> Options::*named = nullptr;  // the option with the file's name
 
   std::string path(const Options& given) const;

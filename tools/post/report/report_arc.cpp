@@ -141,8 +141,9 @@ std::unique_ptr<Subscriber> make_arc(const ReportContext& context, Sink* sink) {
   kernel.load(context.source, context.file.kernel_code, context.damage);
   ArcOptions options = context.options.arc_form;
   options.cache_entries = context.cache_entries(options.cache_entries);
-  auto arc = std::make_unique<Arc>(context.processes, context.symbolizer, context.names,
-                                   std::move(kernel), *sink, options, context.filter);
+  auto arc =
+      std::make_unique<Arc>(context.processes, context.symbolizer, context.names, std::move(kernel),
+                            std::make_unique<ArcLines>(*sink), options, context.filter);
   arc->put_head(arc_head(context.file, options, {}));
   return arc;
 }

@@ -5,6 +5,7 @@
 #include "analysis/paths_by_time.h"
 #include "analysis/states_by_time.h"
 #include "html_data.h"
+#include "html_flow.h"
 #include "page/embedded.h"
 #include "read/merge.h"
 #include "text/base64.h"
@@ -33,6 +34,13 @@ std::unique_ptr<Subscriber> make_states_by_time(const ReportContext& context, Si
   options.filter = context.filter;
   return std::make_unique<StatesByTime>(context.processes, context.symbolizer, context.names,
                                         options);
+}
+
+bool html_shows_without_ticks(const Summary& summary) {
+  const auto* const states = summary.find<StatesByTime>();
+  const auto* const flow = summary.find<HtmlFlow>();
+  return (states != nullptr && states->times().dispatches() != 0) ||
+         (flow != nullptr && flow->totals() != nullptr);
 }
 
 bool write_html(const Summary& summary, Sink& sink) {

@@ -9,6 +9,8 @@ namespace post {
 
 std::unique_ptr<Subscriber> make_paths_by_time(const ReportContext& context, Sink* sink);
 std::unique_ptr<Subscriber> make_states_by_time(const ReportContext& context, Sink* sink);
+// Whether the page has something to show of a trace without ticks.
+bool html_shows_without_ticks(const Summary& summary);
 bool write_html(const Summary& summary, Sink& sink);
 
 }  // namespace post

@@ -3,6 +3,7 @@
 // functions that the entry names.
 #include "reports.h"
 
+#include "html_flow.h"
 #include "report_arc.h"
 #include "report_calls.h"
 #include "report_export.h"
@@ -59,7 +60,7 @@ const Report table[] = {
      .wanted = [](const Options& given) { return given.html.has_value(); },
      .make = make_paths_by_time,
      .write = write_html,
-     .make_more = make_states_by_time,
+     .make_more = {make_states_by_time, make_html_flow},
      .named = &Options::html},
     {.options = "-tree",
      .file = "tprof.tree",
@@ -189,7 +190,7 @@ std::string Report::path(const Options& given) const {
 pi::Status ReportSubscribers::make(const ReportContext& context, const OpenSink& open) {
   for (const Report& report : reports()) {
     if (!report.wanted(context.options)) continue;
-    for (const MakeSubscriber make : {report.make, report.make_more}) {
+    for (const MakeSubscriber make : {report.make, report.make_more[0], report.make_more[1]}) {
       if (!make || std::ranges::find(made_, make, &Made::by) != made_.end()) continue;
       Sink* sink = nullptr;
       if (report.streamed) {

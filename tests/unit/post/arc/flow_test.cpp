@@ -147,7 +147,7 @@ TEST(Flow, HostileRecordsGiveValidLines) {
     std::istringstream in(run.arc);
     size_t lines = 0;
     for (std::string text; std::getline(in, text);) {
-      arcf::ArcLine line;
+      post::ArcLine line;
       const auto parsed = arcf::parse_line(text, line);
       ASSERT_NE(parsed, arcf::Parsed::malformed) << text;
       lines += parsed == arcf::Parsed::line;

@@ -9,7 +9,7 @@ import { SummaryView } from './summary_view';
 import { TablesView } from './tables_view';
 import { TimelineView } from './timeline_view';
 import { subjectThreads } from './totals';
-import { processText, type Trace } from './trace';
+import { processText, type Table, type Trace } from './trace';
 import { TreeView } from './tree_view';
 
 interface TabText {
@@ -23,7 +23,7 @@ const usualTabs: readonly TabText[] = [
 ];
 
 const helpKeys: readonly [string, string][] = [
-  ['1 2 3 4', 'summary, functions, flame graph, tables of other programs'],
+  ['1 2 3 4 5', 'summary, functions, flame graph, and the tabs that follow them'],
   ['/', 'search'],
   ['Esc', 'undo: the search, the function, the selected time, the selected process'],
   ['↑ ↓ ← →', 'move; open and close rows'],
@@ -40,7 +40,7 @@ export class App {
   private readonly summary: SummaryView;
   private readonly tree: TreeView;
   private readonly flame: FlameView;
-  private readonly tables: TablesView | null;
+  private readonly more: [Tab, TablesView][] = []; // tables: the call flow, those of other programs
   private readonly tabs: readonly TabText[];
   private readonly timeline: TimelineView;
   private readonly search = element('input', { type: 'search', placeholder: 'Search names', 'aria-label': 'Search names' });
@@ -57,8 +57,16 @@ export class App {
     this.summary = new SummaryView(this.state);
     this.tree = new TreeView(this.state);
     this.flame = new FlameView(this.state);
-    this.tables = trace.tables.length ? new TablesView(this.state) : null;
-    this.tabs = this.tables ? [...usualTabs, { tab: 'tables', text: 'Tables' }] : usualTabs;
+    const tabs = [...usualTabs];
+    const add = (tab: Tab, text: string, tables: readonly Table[]) => {
+      if (tables.length === 0) return;
+      tabs.push({ tab, text });
+      this.more.push([tab, new TablesView(this.state, tables, text)]);
+    };
+    add('flow', 'Call flow', trace.flow ? [trace.flow] : []);
+    add('tables', 'Tables', trace.tables);
+    this.tabs = tabs;
+    if (trace.ticks === 0 && !trace.waits && trace.flow) this.state.tab = 'flow';
     this.timeline = new TimelineView(this.state);
     this.scope = choice('Show', this.scopes(), (value) => this.state.set({ scope: value }));
     this.build();
@@ -128,7 +136,7 @@ export class App {
       ['summary', this.summary.box],
       ['tree', this.tree.box],
       ['flame', this.flame.box],
-      ...(this.tables ? [['tables', this.tables.box] as [Tab, HTMLElement]] : []),
+      ...this.more.map(([tab, { box }]): [Tab, HTMLElement] => [tab, box]),
     ];
   }
 
@@ -148,7 +156,7 @@ export class App {
     if (state.tab === 'summary') this.summary.render();
     if (state.tab === 'tree') this.tree.render();
     if (state.tab === 'flame') this.flame.render();
-    if (state.tab === 'tables') this.tables?.render();
+    for (const [tab, view] of this.more) if (tab === state.tab) view.render();
   }
 
   private changeTheme(): void {
@@ -183,7 +191,7 @@ export class App {
     this.summary.render();
     this.tree.render();
     this.tree.drawAll();
-    this.tables?.render();
+    for (const [, view] of this.more) view.render();
     this.flame.render();
     this.timeline.render();
   }

@@ -192,11 +192,12 @@ export class FlameView {
     };
     this.upper = new FlameGraph(state, 'Flame graph', point, open);
     this.lower = new FlameGraph(state, 'Flame graph of callers', point, open);
+    const { waits, flow } = state.trace;
     this.shows = choice('Threads', [
       { value: 'ticks', text: 'running (ticks)' },
-      { value: 'blocked', text: 'blocked' },
-      { value: 'runnable', text: 'waiting for a CPU' },
+      ...(waits ? [{ value: 'blocked', text: 'blocked' }, { value: 'runnable', text: 'waiting for a CPU' }] : []),
       ...(hasStates(state.trace) ? [{ value: 'states', text: 'all of it, by state' }] : []),
+      ...(flow ? [{ value: 'flow', text: 'instructions (call flow)' }] : []),
     ], (value) => state.set({ flame: value as Flame }));
     this.direction = choice('Stacks', [
       { value: 'callees', text: 'from the outermost caller' },
@@ -249,9 +250,9 @@ export class FlameView {
     this.title.hidden = !sandwich || empty;
     this.upperTitle.hidden = this.lowerTitle.hidden = this.lower.box.hidden = !sandwich || empty;
     this.upper.box.hidden = this.detail.hidden = empty;
-    this.shows.box.hidden = !state.trace.waits;
+    this.shows.box.hidden = this.shows.select.options.length < 2;
     this.shows.select.value = state.flame;
-    this.controls.hidden = empty && !state.trace.waits;
+    this.controls.hidden = empty && this.shows.box.hidden;
     const compares = this.compares();
     this.comparison.box.hidden = sandwich || !state.trace.base || state.flame !== 'ticks';
     this.key.hidden = empty || !compares;
@@ -274,6 +275,8 @@ export class FlameView {
       if (empty) return emptyText(state);
       return state.trace.hasStacks ? '' : 'The trace has no call stacks, so callers are not known: record them with run.tprof -g.';
     }
+    if (state.flame === 'flow')
+      return state.partOfTime || state.threads() ? 'The call flow is that of the whole trace: a selected time, process or thread does not apply to it.' : '';
     const none = { states: 'is known to have been there', blocked: 'was blocked', runnable: 'waited for a CPU' };
     if (empty) return `In the selected time, no thread of ${state.scopeText()} ${none[state.flame]}.`;
     return state.flameTrace().hasStacks ? '' : 'The context switches have no call stacks, so it is not known where threads waited: record them with swtrace stacks both.';

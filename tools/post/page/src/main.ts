@@ -6,6 +6,7 @@ import { unpack } from './inflate';
 import { traceOf } from './trace';
 
 export { boxesOf, changeOf, FlameMaker, foundTicks, guessMark } from './flame';
+export { flowTrace } from './flow';
 export { count, duration, milliseconds, percent, roundStep, seconds } from './format';
 export { HookMarks } from './hooks';
 export { cpuLanes, mean, orderLanes, threadLanes } from './lanes';

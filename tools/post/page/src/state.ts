@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 // What the user has chosen, and the sums that follow from it.
 import { FlameMaker } from './flame';
+import { flowTrace } from './flow';
 import { codeSelection, onlyThread, subjectThreads, threadsOfProcess, totals, whole, type Selection, type Totals } from './totals';
 import { count, milliseconds } from './format';
 import { stateTrace } from './states';
 import { processText, threadText, waitTrace, type Trace, type WaitKind } from './trace';
 
-export type Tab = 'summary' | 'tree' | 'flame' | 'tables';
+export type Tab = 'summary' | 'tree' | 'flame' | 'flow' | 'tables';
 
-// What the flame graph is made of: the ticks, the time of threads off the CPU, or all of their time by what they did.
-export type Flame = 'ticks' | 'states' | WaitKind;
+// What the flame graph is made of: the ticks, the time of threads off the CPU, all of their time by what they did, or the
+// instructions of an instruction trace.
+export type Flame = 'ticks' | 'states' | 'flow' | WaitKind;
 
 // Of whom the ticks are: "all", "subject", or a process or thread and its number, as "process 3".
 export type Scope = string;
@@ -32,6 +34,7 @@ export class State {
     this.to = trace.bins;
     if (subjectThreads(trace)) this.scope = 'subject';
     if (trace.ticks === 0 && trace.waits) this.flame = 'blocked';
+    else if (trace.ticks === 0 && trace.flow) this.flame = 'flow';
   }
 
   get partOfTime(): boolean {
@@ -94,19 +97,29 @@ export class State {
   flameTrace(): Trace {
     if (this.flame === 'ticks') return this.trace;
     let made = this.waitTraces.get(this.flame);
-    if (!made) this.waitTraces.set(this.flame, (made = this.flame === 'states' ? stateTrace(this.trace) : waitTrace(this.trace, this.flame)));
+    if (!made) this.waitTraces.set(this.flame, (made = this.makeTrace(this.flame)));
     return made;
+  }
+
+  private makeTrace(flame: Exclude<Flame, 'ticks'>): Trace {
+    if (flame === 'states') return stateTrace(this.trace);
+    return flame === 'flow' ? flowTrace(this.trace, this.trace.flow!) : waitTrace(this.trace, flame);
   }
 
   flameTotals(): Totals {
     if (this.flame === 'ticks') return this.totals();
     let made = this.waitSums.get(this.flame);
-    if (!made) this.waitSums.set(this.flame, (made = totals(this.flameTrace(), this.selection())));
+    if (made) return made;
+    // The call flow is known for the whole trace only.
+    const trace = this.flameTrace();
+    made = totals(trace, this.flame === 'flow' ? whole(trace) : this.selection());
+    this.waitSums.set(this.flame, made);
     return made;
   }
 
   // An amount of what the flame graph is made of.
   flameText(amount: number): string {
+    if (this.flame === 'flow') return `${count(amount)} instructions`;
     return this.flame === 'ticks' ? `${count(amount)} ticks` : milliseconds(amount);
   }
 
@@ -117,9 +130,11 @@ export class State {
   // Changes the state, and draws everything again.
   set(change: Partial<Pick<State, 'from' | 'to' | 'scope' | 'search' | 'tab' | 'flame' | 'sandwich'>>): void {
     const before = `${this.from} ${this.to} ${this.scope}`;
+    const { flame } = this;
     Object.assign(this, change);
-    // The states are functions of that graph only.
-    if (this.flame !== 'states' && this.sandwich >= this.trace.symbol.length) this.sandwich = -1;
+    // The states are functions of that graph only, and a call flow has its own numbers of functions.
+    if (flame !== this.flame && (flame === 'flow' || this.flame === 'flow')) this.sandwich = change.sandwich ?? -1;
+    if (this.flame !== 'states' && this.flame !== 'flow' && this.sandwich >= this.trace.symbol.length) this.sandwich = -1;
     if (before !== `${this.from} ${this.to} ${this.scope}`) {
       this.sums = this.codeSums = null;
       this.waitSums.clear();

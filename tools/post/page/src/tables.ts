@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tables of other programs: trees of rows with numbers.
+// Tables: trees of rows with numbers.
 import type { Table } from './trace';
 
 // A row, the rows below it, and how deep it is.
@@ -20,12 +20,16 @@ export function treeOf(table: Table): TableRow[] {
   return roots;
 }
 
-// column: -1 for names, which are in alphabetic order; numbers begin with the largest.
+export const byName = -1;
+export const asGiven = -2; // in the order of the rows of the table
+
+// column: names are in alphabetic order, numbers begin with the largest.
 export function sortTree(table: Table, rows: TableRow[], column: number): void {
   const names = new Intl.Collator('en', { numeric: true });
   const name = (row: TableRow) => table.name[row.row]!;
   const cells = table.cells[column];
-  rows.sort((a, b) => (cells ? cells[b.row]! - cells[a.row]! : names.compare(name(a), name(b))) || a.row - b.row);
+  const order = (a: TableRow, b: TableRow) => (cells ? cells[b.row]! - cells[a.row]! : column === byName ? names.compare(name(a), name(b)) : 0);
+  rows.sort((a, b) => order(a, b) || a.row - b.row);
   for (const { rows: below } of rows) sortTree(table, below, column);
 }
 

@@ -94,6 +94,7 @@ export interface Table {
   title: string;
   file: string;
   facts: Fact[];
+  order: string; // of the rows; '': none
   columns: string[];
   level: number[]; // by row: at most one more than that of the row before
   name: string[];
@@ -144,6 +145,7 @@ export interface Trace {
   hooks: Hooks | null;
   code: Code | null;
   base: Base | null;
+  flow: Table | null; // the calls of an instruction trace
   tables: Table[];
 }
 
@@ -352,20 +354,22 @@ export function traceOf(data: unknown): Trace {
     hooks: hooksOf(given['hooks']),
     code: codeOf(given['code']),
     base: baseOf(given['base']),
-    tables: tablesOf(given['tables'], names),
+    flow: given['flow'] ? tableOf(given['flow'] as Fields, names) : null,
+    tables: ((given['tables'] ?? []) as Fields[]).map((table) => tableOf(table, names)),
   };
 }
 
-function tablesOf(value: unknown, names: string[]): Table[] {
-  return ((value ?? []) as Fields[]).map((given) => ({
+function tableOf(given: Fields, names: string[]): Table {
+  return {
     title: shown(String(given['title'])),
     file: shown(String(given['file'])),
     facts: factsOf(given['facts']),
+    order: shown(String(given['order'] ?? '')),
     columns: (given['columns'] as string[]).map(shown),
     level: numbers(given, 'level'),
     name: numbers(given, 'name').map((name) => names[name]!),
     cells: (given['cells'] as number[][]).map((cells) => Float64Array.from(cells)),
-  }));
+  };
 }
 
 // A trace whose paths and amounts are those of the waits, so that they are computed as ticks are.

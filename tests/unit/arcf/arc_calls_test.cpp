@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Call trees from branch traces, also where calls and returns do not match.
-#include "call_flow.h"
-
+#include <arc/arc_calls.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -9,15 +8,19 @@
 #include <sstream>
 #include <string>
 
+#include "arc_line.h"
 #include "report.h"
 
 namespace {
 
-using arcf::CallFlow;
+using arcf::folded_text;
+using arcf::json_text;
+using arcf::tree_text;
+using post::ArcCalls;
 
 // Parses lines "U call main+0 3" (ring, last instruction, function + hexadecimal offset,
 // instructions), "vector N", "vector-end N" and "gap N".
-void feed(CallFlow& flow, const std::string& text) {
+void feed(ArcCalls& flow, const std::string& text) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
@@ -43,7 +46,7 @@ void feed(CallFlow& flow, const std::string& text) {
       arc = fmt::format("0 {} {} {} @ {} {}:m 1_1_t X 0", ring, digit, count,
                         function.substr(plus + 1), function.substr(0, plus));
     }
-    arcf::ArcLine parsed;
+    post::ArcLine parsed;
     ASSERT_EQ(arcf::parse_line(arc, parsed), arcf::Parsed::line) << arc;
     flow.add(parsed);
   }
@@ -51,7 +54,7 @@ void feed(CallFlow& flow, const std::string& text) {
 
 // Returns the tree as lines "calls self function", indented by one point for each level.
 std::string tree(const std::string& text) {
-  CallFlow flow;
+  ArcCalls flow;
   feed(flow, text);
   std::istringstream lines(tree_text(flow, {"arc"}, 0));
   std::string out;
@@ -71,18 +74,18 @@ std::string tree(const std::string& text) {
   return out;
 }
 
-TEST(CallFlow, CallsAndReturnsMatch) {
+TEST(ArcCalls, CallsAndReturnsMatch) {
   EXPECT_EQ(tree("U call main+0 1\nU call a+0 2\nU ret b+0 4\nU ret a+8 8\nU jump main+5 16\n"
                  "U call main+7 32\nU ret b+0 64\nU other main+9 128\n"),
             "0 177 main:m  (entered before the trace)\n.1 64 b:m\n.1 10 a:m\n..1 4 b:m\n");
 }
 
-TEST(CallFlow, RecursionAddsTreeLevels) {
+TEST(ArcCalls, RecursionAddsTreeLevels) {
   EXPECT_EQ(tree("U call f+0 1\nU call f+0 1\nU ret f+0 1\nU ret f+4 1\nU other f+4 1\n"),
             "0 2 f:m  (entered before the trace)\n.1 2 f:m\n..1 1 f:m\n");
 }
 
-TEST(CallFlow, ReturnToACallerFromBeforeTheTraceAddsANewRoot) {
+TEST(ArcCalls, ReturnToACallerFromBeforeTheTraceAddsANewRoot) {
   EXPECT_EQ(
       tree("U call inner+4 1\nU ret leaf+0 2\nU ret inner+8 4\nU ret outer+20 8\nU other "
            "outermost+30 16\n"),
@@ -90,18 +93,18 @@ TEST(CallFlow, ReturnToACallerFromBeforeTheTraceAddsANewRoot) {
       "0 5 inner:m  (entered before the trace)\n.1 2 leaf:m\n");
 }
 
-TEST(CallFlow, TailCallReplacesTheJumpingFunction) {
+TEST(ArcCalls, TailCallReplacesTheJumpingFunction) {
   EXPECT_EQ(tree("U call main+0 1\nU jump a+0 2\nU ret b+0 4\nU other main+5 8\n"),
             "0 9 main:m  (entered before the trace)\n.1 4 b:m\n.1 2 a:m\n");
 }
 
-TEST(CallFlow, AColdPartCountsForItsFunction) {
+TEST(ArcCalls, AColdPartCountsForItsFunction) {
   EXPECT_EQ(
       tree("U call main+0 1\nU jump a+0 2\nU jump a.cold+0 4\nU ret a+9 8\nU other main+5 8\n"),
       "0 9 main:m  (entered before the trace)\n.1 14 a:m\n");
 }
 
-TEST(CallFlow, LongJumpUnwindsIntermediateFunctions) {
+TEST(ArcCalls, LongJumpUnwindsIntermediateFunctions) {
   EXPECT_EQ(
       tree("U call main+0 1\nU call a+0 2\nU call b+0 4\nU jump longjmp+0 8\nU call main+44 16\n"
            "U ret c+0 32\nU other main+50 64\n"),
@@ -109,41 +112,41 @@ TEST(CallFlow, LongJumpUnwindsIntermediateFunctions) {
       "...1 8 longjmp:m\n");
 }
 
-TEST(CallFlow, SystemCallIsACallIntoTheKernel) {
+TEST(ArcCalls, SystemCallIsACallIntoTheKernel) {
   EXPECT_EQ(tree("U call main+0 1\nU int read+0 2\nK call entry+0 4\nK ret sys_read+0 8\n"
                  "K iret entry_tail+8 16\nU ret read+7 32\nU other main+5 64\n"),
             "0 65 main:m  (entered before the trace)\n.1 34 read:m\n..0 16 entry_tail:m\n"
             "..1 4 entry:m\n...1 8 sys_read:m\n");
 }
 
-TEST(CallFlow, IretReturnsFromAnExceptionAndItsHandlers) {
+TEST(ArcCalls, IretReturnsFromAnExceptionAndItsHandlers) {
   EXPECT_EQ(tree("U call main+0 1\nU int a+0 2\nvector 0e\ngap 0\nK call asm_fault+0 4\n"
                  "K iret fault+0 8\nU ret a+3 16\nU other main+5 32\n"),
             "0 33 main:m  (entered before the trace)\n.1 18 a:m\n..1 0 Int_0x0e:VECTOR\n"
             "...1 4 asm_fault:m\n....1 8 fault:m\n...1 0 Gap_x:GAP\n");
 }
 
-TEST(CallFlow, KernelInterruptReturnsToTheInterruptedFunction) {
+TEST(ArcCalls, KernelInterruptReturnsToTheInterruptedFunction) {
   EXPECT_EQ(tree("K call entry+0 1\nK int sys+0 2\nvector 30\nK call asm_irq+0 4\nK iret irq+0 8\n"
                  "vector-end 30\nK ret sys+9 16\nK iret entry+9 32\n"),
             "0 33 entry:m  (entered before the trace)\n.1 18 sys:m\n..1 0 Int_0x30:VECTOR\n"
             "...1 4 asm_irq:m\n....1 8 irq:m\n");
 }
 
-TEST(CallFlow, SignalHandlerReturnsThroughSigreturn) {
+TEST(ArcCalls, SignalHandlerReturnsThroughSigreturn) {
   EXPECT_EQ(tree("U call main+0 1\nU int a+0 2\nK iret signal+0 4\nU ret handler+0 8\nU int "
                  "restore+0 16\nK iret sigreturn+0 32\nU ret a+5 64\nU other main+5 128\n"),
             "0 129 main:m  (entered before the trace)\n.1 66 a:m\n..0 16 restore:m\n"
             "...1 32 sigreturn:m\n..1 8 handler:m\n..1 4 signal:m\n");
 }
 
-TEST(CallFlow, FlowContinuesAtTheCurrentFunctionAfterAGap) {
+TEST(ArcCalls, FlowContinuesAtTheCurrentFunctionAfterAGap) {
   EXPECT_EQ(tree("U call main+0 1\nU jump a+0 2\ngap 50\nU ret deep+40 4\nU other a+9 8\ngap 7\n"
                  "U other main+9 16\n"),
             "0 17 main:m  (entered before the trace)\n.1 10 a:m\n..2 57 Gap_x:GAP\n..0 4 deep:m\n");
 }
 
-TEST(CallFlow, ExecStartsANewRoot) {
+TEST(ArcCalls, ExecStartsANewRoot) {
   EXPECT_EQ(
       tree("U int main+0 1\nK iret execve+0 2\nU call _start+0 4\nU ret boot+0 8\n"
            "U other _start+8 16\n"),
@@ -151,20 +154,20 @@ TEST(CallFlow, ExecStartsANewRoot) {
       "trace)\n.1 2 execve:m\n");
 }
 
-TEST(CallFlow, EachThreadHasItsOwnTree) {
-  CallFlow flow;
+TEST(ArcCalls, EachThreadHasItsOwnTree) {
+  ArcCalls flow;
   for (const char* text :
        {"0 U 1 2 @ 0 a:m 1_1_t CALL 0", "0 K 5 0 ? 1 callflow:disp 1_2_t OTHER 0",
         "0 U 2 3 @ 0 a:m 1_2_t RETURN 0", "0 U 2 5 @ 0 b:m 1_1_t RETURN 0"}) {
-    arcf::ArcLine line;
+    post::ArcLine line;
     ASSERT_EQ(arcf::parse_line(text, line), arcf::Parsed::line);
     flow.add(line);
   }
   EXPECT_EQ(folded_text(flow, {"arc"}), "1_1_t;a:m 2\n1_1_t;a:m;b:m 5\n1_2_t;a:m 3\n");
 }
 
-TEST(CallFlow, CallDepthIsLimited) {
-  CallFlow flow;
+TEST(ArcCalls, CallDepthIsLimited) {
+  ArcCalls flow;
   std::string text;
   for (int i = 0; i < 5000; ++i) text += "U call f+0 1\n";
   for (int i = 0; i < 5000; ++i) text += "U ret f+4 1\n";
@@ -172,18 +175,18 @@ TEST(CallFlow, CallDepthIsLimited) {
   EXPECT_LE(flow.nodes().size(), 4100u);
   EXPECT_GT(flow.threads()[0].deep, 800u);
   uint64_t sum = 0;
-  for (const arcf::Node& node : flow.nodes()) sum += node.self;
+  for (const ArcCalls::Node& node : flow.nodes()) sum += node.self;
   EXPECT_EQ(sum, 10000u);
   EXPECT_NE(tree_text(flow, {"arc"}, 0).find("too deep"), std::string::npos);
   EXPECT_NE(json_text(flow, {"arc"}).find("\"too_deep\": "), std::string::npos);
 }
 
 // Any sequence keeps each instruction exactly once.
-TEST(CallFlow, InconsistentFlowsKeepAllInstructions) {
+TEST(ArcCalls, InconsistentFlowsKeepAllInstructions) {
   std::mt19937 random(7);
   const char* const kinds[] = {"call", "ret", "jump", "iret", "int", "other", "undef"};
   for (int round = 0; round < 200; ++round) {
-    CallFlow flow;
+    ArcCalls flow;
     std::string text;
     uint64_t expected = 0;
     for (int i = 0; i < 200; ++i) {
@@ -198,18 +201,18 @@ TEST(CallFlow, InconsistentFlowsKeepAllInstructions) {
     }
     feed(flow, text);
     uint64_t sum = 0;
-    for (const arcf::Node& node : flow.nodes()) sum += node.self;
+    for (const ArcCalls::Node& node : flow.nodes()) sum += node.self;
     ASSERT_EQ(sum, expected) << text;
   }
 }
 
 // Deep calls with long names, whose innermost function calls again and again.
-TEST(CallFlow, FoldedStacksHaveALimitInProportionToTheArc) {
+TEST(ArcCalls, FoldedStacksHaveALimitInProportionToTheArc) {
   std::string text;
   const std::string name(900, 'x');
   for (int i = 0; i < 300; ++i) text += fmt::format("U call f{}{}+0 1\n", i, name);
   for (int i = 0; i < 1000; ++i) text += fmt::format("U ret g{}+0 2\nU call f299{}+5 1\n", i, name);
-  CallFlow flow;
+  ArcCalls flow;
   feed(flow, text);
   const arcf::Source source{.file = "arc", .bytes = text.size()};
   EXPECT_THROW(folded_text(flow, source), arcf::TooLarge);

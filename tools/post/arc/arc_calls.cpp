@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Builds a call tree of each thread from the lines of an arc.
-#include "call_flow.h"
-
-#include <text/name_limit.h>
+#include "arc_calls.h"
 
 #include <algorithm>
+#include <string_view>
 
-namespace arcf {
+#include "text/name_limit.h"
+
+namespace post {
 namespace {
 
 // Maximum depth of the tree; deeper functions count for the last one.
@@ -31,9 +32,9 @@ std::string function_name(std::string_view name) {
 
 }  // namespace
 
-CallFlow::CallFlow() : nodes_(1) {}
+ArcCalls::ArcCalls() : nodes_(1) {}
 
-NodeId CallFlow::child(NodeId below, post::NameId function) {
+ArcCalls::NodeId ArcCalls::child(NodeId below, NameId function) {
   const NodeId id = tree_.child(below, function);
   if (id == nodes_.size()) {
     nodes_.emplace_back();
@@ -43,24 +44,23 @@ NodeId CallFlow::child(NodeId below, post::NameId function) {
   return id;
 }
 
-post::NameId CallFlow::intern(std::string_view name) {
-  return name.size() <= post::longest_name ? names_.intern(name)
-                                           : names_.intern(post::limited_name(name));
+NameId ArcCalls::intern(std::string_view name) {
+  return name.size() <= longest_name ? names_.intern(name) : names_.intern(limited_name(name));
 }
 
-size_t CallFlow::thread_of(std::string_view name) {
-  const post::NameId id = intern(name);
+size_t ArcCalls::thread_of(std::string_view name) {
+  const NameId id = intern(name);
   const auto [known, added] = by_name_.try_emplace(id, threads_.size());
   if (added) {
     threads_.emplace_back();
     threads_.back().name = name;
-    threads_.back().node = child(post::PathTree::root, id);
+    threads_.back().node = child(PathTree::root, id);
     states_.emplace_back();
   }
   return known->second;
 }
 
-void CallFlow::push(State& state, size_t thread, post::NameId function, How how, bool user,
+void ArcCalls::push(State& state, size_t thread, NameId function, How how, bool user,
                     bool counted) {
   if (state.stack.size() >= deepest_stack) pop(state);
   const NodeId below = state.stack.empty() ? threads_[thread].node : state.stack.back().node;
@@ -73,20 +73,20 @@ void CallFlow::push(State& state, size_t thread, post::NameId function, How how,
   ++state.on_stack[function];
 }
 
-void CallFlow::pop(State& state) {
+void ArcCalls::pop(State& state) {
   const auto known = state.on_stack.find(state.stack.back().function);
   if (--known->second == 0) state.on_stack.erase(known);
   state.stack.pop_back();
 }
 
 // The function replaces the one on top of the stack.
-void CallFlow::replace(State& state, size_t thread, post::NameId function, bool counted) {
+void ArcCalls::replace(State& state, size_t thread, NameId function, bool counted) {
   const Frame top = state.stack.back();
   pop(state);
   push(state, thread, function, top.how, top.user, counted);
 }
 
-bool CallFlow::unwind(State& state, size_t thread, post::NameId function) {
+bool ArcCalls::unwind(State& state, size_t thread, NameId function) {
   if (!state.on_stack.contains(function)) return false;
   const bool user = state.stack.back().user;
   size_t size = state.stack.size();
@@ -105,8 +105,7 @@ bool CallFlow::unwind(State& state, size_t thread, post::NameId function) {
 }
 
 // Returns to user mode, from any depth in the kernel.
-void CallFlow::leave_kernel(State& state, size_t thread, const ArcLine& line,
-                            post::NameId function) {
+void ArcCalls::leave_kernel(State& state, size_t thread, const ArcLine& line, NameId function) {
   while (!state.stack.empty() && !state.stack.back().user) pop(state);
   const bool starts = line.offset == 0 && line.name.starts_with("_start:");
   if (starts)  // another program
@@ -118,7 +117,7 @@ void CallFlow::leave_kernel(State& state, size_t thread, const ArcLine& line,
 }
 
 // Returns from the handler of an exception or interrupt in the kernel to the interrupted code.
-void CallFlow::leave_vector(State& state, size_t thread, post::NameId function) {
+void ArcCalls::leave_vector(State& state, size_t thread, NameId function) {
   const auto inside = std::find_if(state.stack.rbegin(), state.stack.rend(),
                                    [](const Frame& f) { return f.how == How::vector || f.user; });
   if (inside != state.stack.rend() && !inside->user)
@@ -132,7 +131,7 @@ void CallFlow::leave_vector(State& state, size_t thread, post::NameId function) 
     replace(state, thread, function, false);
 }
 
-void CallFlow::take_return(State& state, size_t thread, post::NameId function, bool user) {
+void ArcCalls::take_return(State& state, size_t thread, NameId function, bool user) {
   const Frame left = state.stack.back();
   pop(state);
   const bool same = !state.stack.empty() && state.stack.back().user == user &&
@@ -150,12 +149,12 @@ void CallFlow::take_return(State& state, size_t thread, post::NameId function, b
 }
 
 // A move to another function, or on in the same one, without call and return.
-void CallFlow::move(State& state, size_t thread, const ArcLine& line, post::NameId function) {
+void ArcCalls::move(State& state, size_t thread, const ArcLine& line, NameId function) {
   const Frame& top = state.stack.back();
   if (top.function == function) return;
-  if (line.offset == 0 && state.last == Last::jump && !state.after_gap)
+  if (line.offset == 0 && state.last == LineType::jump && !state.after_gap)
     return replace(state, thread, function, true);
-  if (line.offset == 0 && state.last == Last::undefined)
+  if (line.offset == 0 && state.last == LineType::undefined)
     return push(state, thread, function, How::call, line.user, true);
   if (unwind(state, thread, function)) return;
   if (state.after_gap) return push(state, thread, function, How::gap, line.user, false);
@@ -163,33 +162,33 @@ void CallFlow::move(State& state, size_t thread, const ArcLine& line, post::Name
 }
 
 // Puts the line's function on top of the stack.
-void CallFlow::settle(State& state, size_t thread, const ArcLine& line, post::NameId function) {
+void ArcCalls::settle(State& state, size_t thread, const ArcLine& line, NameId function) {
   if (state.stack.empty()) return push(state, thread, function, How::entered, line.user, false);
   const Frame top = state.stack.back();
   if (!top.user && line.user) return leave_kernel(state, thread, line, function);
   if (top.user && !line.user) return push(state, thread, function, How::kernel, false, true);
-  if (state.last == Last::iret && !line.user) return leave_vector(state, thread, function);
+  if (state.last == LineType::iret && !line.user) return leave_vector(state, thread, function);
   if (top.how == How::vector) return push(state, thread, function, How::call, line.user, true);
-  if (state.last == Last::call && !(state.after_gap && top.function == function))
+  if (state.last == LineType::call && !(state.after_gap && top.function == function))
     return push(state, thread, function, How::call, line.user, true);
-  if (state.last == Last::ret && !state.after_gap)
+  if (state.last == LineType::ret && !state.after_gap)
     return take_return(state, thread, function, line.user);
   move(state, thread, line, function);
 }
 
-void CallFlow::take_vector(State& state, size_t thread, const ArcLine& line) {
-  const post::NameId function = intern(line.name);
-  if (line.kind == ArcLine::Kind::vector) {
+void ArcCalls::take_vector(State& state, size_t thread, const ArcLine& line) {
+  const NameId function = intern(line.name);
+  if (line.type == LineType::vector) {
     push(state, thread, function, How::vector, false, true);
   } else if (state.on_stack.contains(function)) {
     while (state.stack.back().function != function) pop(state);
     pop(state);
   }
-  state.last = Last::other;
+  state.last = LineType::other;
   state.after_gap = false;
 }
 
-void CallFlow::take_gap(State& state, size_t thread, const ArcLine& line) {
+void ArcCalls::take_gap(State& state, size_t thread, const ArcLine& line) {
   const NodeId below = state.stack.empty() ? threads_[thread].node : state.stack.back().node;
   Node& node = nodes_[child(below, intern(line.name))];
   ++node.calls;
@@ -199,17 +198,18 @@ void CallFlow::take_gap(State& state, size_t thread, const ArcLine& line) {
   state.after_gap = true;
 }
 
-void CallFlow::add(const ArcLine& line) {
-  if (line.kind == ArcLine::Kind::thread_change) return;
+void ArcCalls::add(const ArcLine& line) {
+  if (line.mark == '?') return;
   const size_t thread = thread_of(line.thread);
   State& state = states_[thread];
-  if (line.kind == ArcLine::Kind::gap) return take_gap(state, thread, line);
-  if (line.kind != ArcLine::Kind::block) return take_vector(state, thread, line);
+  if (line.type == LineType::gap) return take_gap(state, thread, line);
+  if (line.type == LineType::vector || line.type == LineType::vector_end)
+    return take_vector(state, thread, line);
   settle(state, thread, line, intern(function_name(line.name)));
   nodes_[state.stack.back().node].self += line.instructions;
   (line.user ? threads_[thread].user : threads_[thread].kernel) += line.instructions;
-  state.last = line.last;
+  state.last = line.type;
   state.after_gap = false;
 }
 
-}  // namespace arcf
+}  // namespace post
