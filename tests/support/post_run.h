@@ -34,7 +34,7 @@ struct PostRun {
   std::string show;
   std::string tree;  // tree to arc: only with their options
   std::string folded;
-  std::string callgrind, chrome, firefox, perf_script, perfetto, pprof, speedscope;
+  std::string callgrind, chrome, firefox, otlp, perf_script, perfetto, pprof, speedscope;
   std::string off_cpu;
   std::string micro;
   std::string arc;
@@ -118,6 +118,7 @@ inline PostRun run_post(
   run.firefox = files["tprof.firefox.json.gz"].text;
   run.perfetto = files["tprof.perfetto-trace"].text;
   run.perf_script = files["tprof.linux-perf.txt"].text;
+  run.otlp = files["tprof.otlp.gz"].text;
   run.pprof = files["tprof.pb.gz"].text;
   run.speedscope = files["tprof.speedscope.json"].text;
   run.off_cpu = files["tprof.offcpu"].text;

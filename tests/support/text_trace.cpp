@@ -195,6 +195,9 @@ class TextTrace {
     const uint32_t pid = words.small();
     if (kind == "name") return void(records_->name(time, pid, words.rest()));
     if (kind == "module") return add_module(time, pid, words);
+    if (kind == "cgroup")
+      return void(
+          records_->string(time, PITRACE_MTE_CGROUP, {pid, PITRACE_CGROUP_V2}, words.rest()));
     if (kind == "exec") return void(records_->exec(time, pid));
     if (kind == "kill") return void(records_->kill(time, pid));
     const uint32_t other = words.small();

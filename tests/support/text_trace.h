@@ -16,7 +16,7 @@
 //   TIME wakeup TID WAKER CPU [interrupt]
 //   TIME migrate TID CPU
 //   TIME lost RECORDS                   lost so far in this stream
-//   TIME name PID NAME                  also: thread PID TID NAME
+//   TIME name PID NAME                  also: thread PID TID NAME, cgroup PID PATH
 //   TIME module PID ADDRESS SIZE OFFSET NAME
 //   TIME fork|clone|existing PID PARENT
 //   TIME exec PID                       also: kill PID, new-thread PID TID, end-thread PID TID

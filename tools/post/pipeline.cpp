@@ -15,7 +15,8 @@ namespace {
 
 constexpr uint64_t progress_records = 1 << 20;
 
-void take_startup(const pi::RecordView& record, RecordTotals& totals) {
+void take_startup(const pi::RecordView& record, uint64_t time, RecordTotals& totals) {
+  if (totals.epoch == 0) totals.epoch = epoch_in(record, time).value_or(0);
   if (record.minor() == PITRACE_SYSTEM_CLOCK && record.int_count() >= 1)
     totals.cpu_mhz = record.int_at(0);
   if (record.minor() != PITRACE_SYSTEM_TPROF || record.int_count() < 2) return;
@@ -174,7 +175,7 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
           arrival.tick_selected = filter->takes(tick, stream.time());
       }
     } else if (record.major() == PITRACE_MAJOR_SYSTEM) {
-      take_startup(record, totals);
+      take_startup(record, stream.time(), totals);
     }
     hand_on(arrival, valid, subscriptions, damage);
     if (++totals.records % progress_records == 0 && progress &&

@@ -19,6 +19,7 @@ struct ExportFacts {
   std::string event;                 // what a tick counts; empty: time
   uint64_t period = 0;               // nanoseconds, or events, that a tick represents; 0: not known
   uint64_t duration_ns = 0;          // from the first tick to the last
+  uint64_t begin_ns = 0;             // of the first tick, since 1970; 0: not known
 };
 
 // All return false when the sink failed.

@@ -23,6 +23,7 @@ enum Profile : protozero::pbf_tag_type {
   location = 4,
   function = 5,
   string_table = 6,
+  time_nanos = 9,
   duration_nanos = 10,
   period_type = 11,
   period = 12,
@@ -62,6 +63,8 @@ class PprofWriter {
     }
     add_tables();
     Message profile(bytes_);
+    if (facts_.begin_ns != 0)
+      profile.add_int64(field::time_nanos, static_cast<int64_t>(facts_.begin_ns));
     profile.add_int64(field::duration_nanos, static_cast<int64_t>(facts_.duration_ns));
     if (facts_.period != 0) {
       profile.add_message(field::period_type, by_time ? value_type("cpu", "nanoseconds")

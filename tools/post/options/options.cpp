@@ -276,8 +276,10 @@ std::string find_conflict(const cli::Values& given) {
   if (given.has("source-path") && !given.has("annotate") && !given.has("with-source"))
     return "--source-path goes with --annotate or --with-source.";
   if (has("fleet"))
-    for (const char* other : {"diff", "archive", "showx", "showxx", "export", "arc"})
+    for (const char* other : {"diff", "archive", "showx", "showxx", "arc"})
       if (has(other)) return fmt::format("--fleet does not go with --{}.", other);
+  if (has("fleet") && exports_to(given, "parquet"))
+    return "--fleet does not go with --export parquet.";
   if (given.given("bucket") && !exports_to(given, "parquet") && !has("fleet"))
     return "--bucket goes with --export parquet or --fleet.";
   for (const char* form : {"-c", "ck", "cp", "ss", "ssi", "dcnt", "-m"})

@@ -21,9 +21,9 @@ namespace post {
 constexpr size_t report_count = 8;
 
 // The values of --export.
-constexpr std::array<std::string_view, 9> export_formats = {"callgrind", "chrome",  "ctf",
-                                                            "firefox",   "parquet", "perf-script",
-                                                            "perfetto",  "pprof",   "speedscope"};
+constexpr std::array<std::string_view, 10> export_formats = {
+    "callgrind", "chrome",      "ctf",      "firefox", "otlp",
+    "parquet",   "perf-script", "perfetto", "pprof",   "speedscope"};
 
 struct ReportOptions {
   double clip_percent = 0.1;

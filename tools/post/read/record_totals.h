@@ -49,6 +49,8 @@ struct RecordTotals {
   };
   std::vector<StreamGaps> gaps;
   bool stopped = false;  // as the selection said, before the end of the trace
+  // Nanoseconds since the epoch minus the trace clock, to within a second; 0: not in the trace.
+  uint64_t epoch = 0;
   // When the first and the last tick came, selected or not.
   uint64_t first_tick = 0;
   uint64_t last_tick = 0;

@@ -56,7 +56,8 @@ ExportFacts facts_of(const Summary& summary, bool marked_names) {
           remarks_of(summary, marked_names),
           by_event ? printable(event_name(summary)) : std::string(),
           by_event ? events_per_tick(summary) : tick_distance(summary),
-          summary.ticks.last_time - summary.ticks.first_time};
+          summary.ticks.last_time - summary.ticks.first_time,
+          summary.records.epoch == 0 ? 0 : summary.records.epoch + summary.ticks.first_time};
 }
 
 }  // namespace

@@ -95,18 +95,6 @@ constexpr std::array<const char*, 4> kinds = {"tick", "running", "runnable", "bl
 constexpr std::array<const char*, PITRACE_LOST_REASONS> losses = {"full", "stopped", "too_long",
                                                                   "source"};
 
-// The build-id of each path with only one.
-std::map<std::string, std::string> ids_by_path(const std::vector<BuildId>& build_ids) {
-  std::map<std::string, std::string> ids;
-  for (const BuildId& each : build_ids) {
-    const bool known = !each.id.empty() && each.id != "?" && each.id != "!";
-    const auto [at, added] =
-        ids.try_emplace(printable(each.path), known ? printable(each.id) : std::string());
-    if (!added && at->second != each.id) at->second.clear();
-  }
-  return ids;
-}
-
 class ParquetRecords final : public Subscriber, private RecordsByTime::Output {
  public:
   ParquetRecords(const ReportContext& context, Sink& sink)
@@ -342,6 +330,17 @@ bool ParquetRecords::write_stacks(const Summary& summary, Sink& sink) const {
 }
 
 }  // namespace
+
+std::map<std::string, std::string> ids_by_path(const std::vector<BuildId>& build_ids) {
+  std::map<std::string, std::string> ids;
+  for (const BuildId& each : build_ids) {
+    const bool known = !each.id.empty() && each.id != "?" && each.id != "!";
+    const auto [at, added] =
+        ids.try_emplace(printable(each.path), known ? printable(each.id) : std::string());
+    if (!added && at->second != each.id) at->second.clear();
+  }
+  return ids;
+}
 
 std::string service_of(const std::string& cgroup) {
   constexpr std::string_view suffix = ".service";

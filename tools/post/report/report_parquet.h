@@ -3,7 +3,9 @@
 #ifndef POST_REPORT_PARQUET_H
 #define POST_REPORT_PARQUET_H
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "report.h"
 #include "summary.h"
@@ -21,6 +23,8 @@ bool end_parquet(const Summary& summary, Sink& sink);
 // The innermost systemd service in the path of a control group; without one the innermost group: a
 // scope, or a container. Empty for the root.
 std::string service_of(const std::string& cgroup);
+// The build-id of each path with only one; empty where it is not known.
+std::map<std::string, std::string> ids_by_path(const std::vector<BuildId>& build_ids);
 bool write_parquet_stacks(const Summary& summary, Sink& sink);
 
 }  // namespace post

@@ -7,6 +7,7 @@
 #include "report_arc.h"
 #include "report_calls.h"
 #include "report_export.h"
+#include "report_otlp.h"
 #include "report_html.h"
 #include "report_json.h"
 #include "report_micro.h"
@@ -104,6 +105,12 @@ const Report table[] = {
      .streamed = true,
      .lack = firefox_report.lack,
      .write = firefox_report.write},
+    {.options = "--export otlp",
+     .file = "tprof.otlp.gz",
+     .wanted = [](const Options& given) { return given.exports_to("otlp"); },
+     .make = make_otlp,
+     .of_ticks = true,
+     .write = write_otlp_report},
     {.options = "--export perfetto",
      .file = "tprof.perfetto-trace",
      .wanted = [](const Options& given) { return given.exports_to("perfetto"); },

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Takes all rights from the process that compiles tables.
-#include <grp.h>
 #include <linux/audit.h>
-#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -16,6 +14,7 @@
 #include <cstddef>
 #include <iterator>
 
+#include "nobody.h"
 #include "table_child.h"
 
 namespace pi::swtrace {
@@ -38,25 +37,6 @@ constexpr rlim_t descriptors = 5;         // 0 to 2, and those of a request
 bool limit(int resource, rlim_t value) {
   const rlimit both{value, value};
   return ::setrlimit(static_cast<__rlimit_resource_t>(resource), &both) == 0;
-}
-
-// A user that owns nothing and that no other process has; where such numbers do not exist, in a
-// user namespace, the overflow user.
-bool become_nobody() {
-  if (::geteuid() != 0) return true;
-  constexpr uid_t first = 0x7ffe0000;
-  const uid_t own = first + static_cast<uid_t>(::getpid() & 0xffff);
-  ::setgroups(0, nullptr);
-  for (const uid_t id : {own, uid_t{65534}})
-    if (::setresgid(id, id, id) == 0 && ::setresuid(id, id, id) == 0) break;
-  return ::geteuid() != 0 && ::getuid() != 0 && ::getgroups(0, nullptr) == 0;
-}
-
-bool drop_capabilities() {
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct none[2]{};
-  ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-  return ::syscall(SYS_capset, &header, none) == 0;
 }
 
 constexpr sock_filter load(size_t offset) {
@@ -146,8 +126,7 @@ bool filter_system_calls() {
 }  // namespace
 
 bool confine() {
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !become_nobody() || !drop_capabilities() ||
-      ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 ||
+  if (!become_nobody() || !drop_capabilities() || ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 ||
       ::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0)  // a change of the user clears it
     return false;
   if (!limit(RLIMIT_CPU, processor_seconds) || !limit(RLIMIT_CORE, 0) || !limit(RLIMIT_NPROC, 0) ||
