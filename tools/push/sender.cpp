@@ -50,8 +50,7 @@ std::string part(const Url& url, CURLUPart which) {
   return copy;
 }
 
-// ---- in the child
-// --------------------------------------------------------------------------------
+// ---- in the child ----
 
 struct Answer {
   std::string body;
@@ -164,8 +163,7 @@ struct Packet {
   ::_exit(0);
 }
 
-// ---- in the parent
-// -------------------------------------------------------------------------------
+// ---- in the parent ----
 
 Outcome outcome_in(const Packet& packet) {
   Outcome outcome;
