@@ -39,7 +39,7 @@ cli::OptionTable option_table() {
        "OpenTelemetry collector, Pyroscope or Parca, the oldest first, and removes what was sent. "
        "What cannot be sent stays for the next time.",
        {"pitrace-push https://collector.example:4318/v1development/profiles profiles",
-        "pitrace-push --headers token https://otlp.example/v1development/profiles profiles",
+        "pitrace-push --headers key https://otlp.test/v1development/profiles profiles",
         "pitrace-push --to pyroscope http://localhost:4040 profiles",
         "pitrace-push --to parca --ca ca.pem https://parca.example:7070 profiles"},
        "Each file that is gone is a line on the standard output: sent, refused or removed, its "

@@ -10,6 +10,7 @@
 #include <pi/deadline.h>
 #include <pi/files.h>
 #include <pi/printable.h>
+#include <pi/uninterrupted.h>
 #include <pi/unique_fd.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -18,7 +19,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -228,8 +228,7 @@ Outcome send(const Request& request, const Connection& connection, Store store) 
   const bool complete = read_packet(in.get(), connection.timeout_s + 5, packet);
   ::kill(child, SIGKILL);
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  (void)pi::uninterrupted([&] { return ::waitpid(child, &status, 0); });
   if (!complete) return {Outcome::Kind::later, 0, 0, "the process that sends failed"};
   return outcome_in(packet);
 }
