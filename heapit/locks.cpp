@@ -29,7 +29,7 @@ class Wait {
   }
   int end(int error) {
     const uint64_t end = now();
-    if (const Inside inside; path_) Session::waited(*path_, end - begin_);
+    if (const Inside inside; path_) add_wait(*path_, end - begin_);
     return error;
   }
 

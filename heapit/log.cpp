@@ -57,6 +57,12 @@ void raise_to(uint64_t& number, uint64_t value) {
   }
 }
 
+void add_wait(heap_log::Path& path, uint64_t nanoseconds) {
+  add(path.number[heap_log::waits], 1);
+  add(path.number[heap_log::nanoseconds], nanoseconds);
+  raise_to(path.number[heap_log::longest], nanoseconds);
+}
+
 bool Log::open_new(const char* directory, int pid) {
   for (int i = 1; i <= max_logs_of_pid; ++i) {
     const int length =

@@ -23,6 +23,9 @@ inline void subtract(uint64_t& number, uint64_t value) {
 }
 void raise_to(uint64_t& number, uint64_t value);
 
+// Counts a wait.
+void add_wait(heap_log::Path& path, uint64_t nanoseconds);
+
 class Log {
  public:
   // Creates DIRECTORY/heap.PID.N, the first N of which there is no file, for that process. False,

@@ -158,10 +158,4 @@ void Session::allocated(const void* block, size_t bytes, const Here& here) {
   live_.allocated(log_, path(heap_log::allocation, here), block, bytes);
 }
 
-void Session::waited(Path& path, uint64_t nanoseconds) {
-  add(path.number[heap_log::waits], 1);
-  add(path.number[heap_log::nanoseconds], nanoseconds);
-  raise_to(path.number[heap_log::longest], nanoseconds);
-}
-
 }  // namespace pi::heapit

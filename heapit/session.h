@@ -53,7 +53,6 @@ class Session {
   void put_back(const void* address, const Block& block) { live_.put_back(address, block); }
 
   heap_log::Path& path(heap_log::Kind kind, const Here& here);
-  static void waited(heap_log::Path& path, uint64_t nanoseconds);
 
   void code_unloaded() { code_.forget_unloaded(); }
 

@@ -14,7 +14,7 @@ namespace pi::heap_log {
 constexpr uint64_t magic = 0x32304c7061654869;  // "iHeapL02"
 
 // What a call path leads to.
-enum Kind : uint32_t { allocation, mutex, read_lock, write_lock, condition, kinds };
+enum Kind : uint32_t { allocation, mutex, read_lock, write_lock, condition, other_futex, kinds };
 
 // Numbers of a path. The live bytes are those that were allocated and not freed until now. The
 // other ones are of a search at the end: live blocks that nothing refers to any more, and those

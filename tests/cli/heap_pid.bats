@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# run.heap --pid and heapwatch: known allocations of a process that runs already.
+# run.heap --pid and heapwatch: known allocations and waits of a process that runs already.
 # shellcheck disable=SC2030,SC2031,SC2154 # each test has variables of its own; run sets stderr
 
 bats_require_minimum_version 1.5.0
@@ -9,6 +9,7 @@ setup() {
     [ "$(id -u)" -eq 0 ] || skip "needs root"
     # Root of a container has fewer rights, and a kernel that is locked down refuses everyone.
     (((16#$(awk '/^CapEff/ { print $2 }' /proc/self/status) >> 21) & 1)) || skip "needs CAP_SYS_ADMIN"
+    [[ -e /sys/kernel/tracing/events/syscalls/sys_enter_futex/id ]] || skip "this kernel has no tracepoints of system calls"
     ! grep -q '\[confidentiality\]' /sys/kernel/security/lockdown 2>/dev/null || skip "the kernel is locked down"
     [[ -e /sys/bus/event_source/devices/uprobe/type ]] || skip "this kernel has no uprobes"
     program="$BUILD_DIR/tests/allocates"
@@ -112,6 +113,44 @@ is_unprobed() {
     [ "$(rows | grep leak_one)" = "1 300 0 300 300 leak_one<forks<main<_start" ]
 }
 
+@test "waits for locks: their number is exact, their time within 5 % of the program's own clock" {
+    local name waits own kind count sum way
+    program="$BUILD_DIR/tests/lockwaits"
+    for way in "" --no-heap; do
+        start
+        rm -f began && touch began
+        heapwatch $way -o logs "$watched" >began 2>messages 3>&- 7>&- &
+        watcher=$!
+        until grep -q . began || ! kill -0 "$watcher" 2>/dev/null; do sleep 0.05; done
+        log=$(cat began)
+        go
+        echo >&7
+        wait "$watched"
+        [ ! -s messages ]
+        heapstats --json "$log" | jq -r '.paths[] | select(.waits) |
+            "\([.functions[] | select(.module == "lockwaits") | .name][0]) \(.kind) \(.waits) \(.nanoseconds)"' >found
+        cat said found
+        for name in mutex:mutex recursive:mutex timed:other_futex read:read_lock write:write_lock condition:condition; do
+            read -r _ waits own <<<"$(grep "^${name%:*} " said)"
+            read -r _ kind count sum <<<"$(grep "^wait_${name%:*} " found)"
+            # Where the C library has not made a jump of a call, it is known that the futex is a mutex.
+            [ "$kind" = "${name#*:}" ] || [ "$name $kind" = "timed:other_futex mutex" ]
+            [ "$count" -eq "$waits" ]
+            ((sum <= own && sum * 100 >= own * 95))
+        done
+        [ "$(heapstats --json "$log" | jq '[.paths[] | select(.allocations)] | length == 0')" = "$([ -n "$way" ] && echo true || echo false)" ]
+    done
+    # A lock that is free is no wait.
+    start 1000
+    watch
+    go
+    [ "$(heapstats --json "$log" | jq '[.paths[] | select(.waits)] | length')" -eq 0 ]
+    run -255 heapwatch --no-heap --no-locks "$watched"
+    run -255 run.heap --no-heap --no-locks --pid="$watched"
+    run -0 run.heap --no-heap --seconds=1 --pid="$watched" -o logs
+    [[ $output == *"It has neither allocated nor waited in this time."* ]]
+}
+
 @test "what is leaked of that, with the process stopped for the search" {
     program="$BUILD_DIR/tests/leaking"
     start
@@ -203,7 +242,7 @@ searched" ]
 @test "run.heap --pid: the report, the end of the time, of the process, and of its program" {
     start simple
     run -0 run.heap --pid "$watched" --seconds=1 -o logs
-    [[ $output == *"It has allocated nothing in this time."*"Log: "*"/logs/heap.$watched.1"* ]]
+    [[ $output == *"It has neither allocated nor waited in this time."*"Log: "*"/logs/heap.$watched.1"* ]]
     # The process's end ends the recording.
     watch
     echo >&7

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Waits for locks a known number of times, and measures each wait by its own clock. The holder
-// waits until the other thread sleeps. Prints: KIND WAITS NANOSECONDS.
+// Waits for locks a known number of times, and measures each wait by its own clock: lockwaits
+// [late] [GETS]. The holder waits until the other thread sleeps. Prints: KIND WAITS NANOSECONDS.
+// GETS: of a free lock instead. late: a line on the standard input begins it, a second one ends it.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -169,11 +171,21 @@ static void uncontended(long count) {
   }
 }
 
+static void wait_for_line(const char* text) {
+  char byte = 0;
+  puts(text);
+  fflush(stdout);
+  while (byte != '\n')
+    if (read(0, &byte, 1) != 1) exit(7);
+}
+
 int main(int count, char** words) {
-  if (count > 1) {
-    uncontended(atol(words[1]));
-    return 0;
-  }
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) measure(&kinds[i]);
+  const int is_late = count > 1 && strcmp(words[1], "late") == 0;
+  if (is_late) wait_for_line("ready");
+  if (count > 1 + is_late)
+    uncontended(atol(words[1 + is_late]));
+  else
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) measure(&kinds[i]);
+  if (is_late) wait_for_line("done");
   return 0;
 }

@@ -17,8 +17,8 @@ namespace {
 using namespace pi::heap_log;
 using pi::Json;
 
-constexpr const char* kind_words[] = {"allocation", "mutex", "read_lock", "write_lock",
-                                      "condition"};
+constexpr const char* kind_words[] = {"allocation", "mutex",     "read_lock",
+                                      "write_lock", "condition", "other_futex"};
 constexpr const char* search_words[] = {
     "not_searched", "searched",   "no_time",      "interrupted",    "no_memory",
     "not_stopped",  "not_traced", "not_readable", "blocks_unknown", "unknown"};

@@ -24,7 +24,8 @@ constexpr Word words[] = {{"live", By::live},           {"live-count", By::live_
                           {"peak", By::peak},           {"wait-time", By::wait_time},
                           {"waits", By::waits}};
 
-constexpr std::string_view kind_names[] = {"", "mutex", "read lock", "write lock", "condition"};
+constexpr std::string_view kind_names[] = {"",           "mutex",     "read lock",
+                                           "write lock", "condition", "other futex"};
 
 std::string duration(uint64_t nanoseconds) {
   return fmt::format("{:.6f}", static_cast<double>(nanoseconds) / 1e9);
@@ -166,7 +167,7 @@ void append_sums(std::string& text, const HeapFile& file) {
                    duration(sums.condition_nanoseconds));
   if (sums.allocations + sums.waits + sums.conditions == 0)
     text += file.recorded_ns != 0
-                ? "\nIt has allocated nothing in this time.\n"
+                ? "\nIt has neither allocated nor waited in this time.\n"
                 : "\nNo allocation and no wait was seen: is the program linked statically?\n";
 }
 

@@ -49,6 +49,25 @@ std::optional<Function> function_named(std::string_view name) {
   return found->function;
 }
 
+struct LockName {
+  std::string_view name;
+  pi::heap_log::Kind kind;
+};
+constexpr LockName lock_names[] = {
+    {"pthread_mutex_lock", pi::heap_log::mutex},
+    {"pthread_mutex_timedlock", pi::heap_log::mutex},
+    {"pthread_mutex_clocklock", pi::heap_log::mutex},
+    {"pthread_rwlock_rdlock", pi::heap_log::read_lock},
+    {"pthread_rwlock_timedrdlock", pi::heap_log::read_lock},
+    {"pthread_rwlock_clockrdlock", pi::heap_log::read_lock},
+    {"pthread_rwlock_wrlock", pi::heap_log::write_lock},
+    {"pthread_rwlock_timedwrlock", pi::heap_log::write_lock},
+    {"pthread_rwlock_clockwrlock", pi::heap_log::write_lock},
+    {"pthread_cond_wait", pi::heap_log::condition},
+    {"pthread_cond_timedwait", pi::heap_log::condition},
+    {"pthread_cond_clockwait", pi::heap_log::condition},
+};
+
 struct Mapped {
   uint64_t begin, end, inode;
   std::string path;
@@ -92,8 +111,8 @@ class Search {
     if (!kept || !elf || !elf->layout().is_64) return;
     const size_t before = found_.places.size();
     // A file with neither is one of data, or its names were removed.
-    const auto dynamic = take(*elf, SHT_DYNSYM);
-    if (!dynamic || !*dynamic) (void)take(*elf, SHT_SYMTAB);
+    const auto dynamic = take(*elf, SHT_DYNSYM, mapped.inode);
+    if (!dynamic || !*dynamic) (void)take(*elf, SHT_SYMTAB, mapped.inode);
     if (own_new_ && has_malloc_)
       found_.notes.push_back(fmt::format(
           "what {} allocates by its own operator new is not recorded", pi::printable(mapped.path)));
@@ -109,10 +128,18 @@ class Search {
   }
 
  private:
-  pi::Result<bool> take(const a2n::ElfFile& elf, uint32_t table) {
+  void take_lock(const a2n::ElfFile& elf, const a2n::ElfSymbol& symbol, uint64_t inode) {
+    const auto* found = std::ranges::find(lock_names, symbol.name, &LockName::name);
+    if (found == std::end(lock_names)) return;
+    if (const auto offset = offset_of(elf.layout(), symbol.value))
+      found_.locks.push_back({inode, *offset, *offset + symbol.size, found->kind});
+  }
+
+  pi::Result<bool> take(const a2n::ElfFile& elf, uint32_t table, uint64_t inode) {
     return a2n::read_symbols(elf, table, [&](const a2n::ElfSymbol& symbol) {
       if (!symbol.function || symbol.binding == a2n::Binding::local) return;
       own_new_ |= symbol.name == "_Znwm";
+      take_lock(elf, symbol, inode);
       const auto function = function_named(symbol.name);
       const auto offset = function ? offset_of(elf.layout(), symbol.value) : std::nullopt;
       if (!offset) return;
@@ -133,6 +160,15 @@ class Search {
 
 }  // namespace
 
+pi::Status has_allocator(const Allocators& found, int pid) {
+  const auto is_malloc = [](const Place& place) { return place.function == Function::malloc; };
+  if (std::ranges::none_of(found.places, is_malloc))
+    return pi::Error{1, fmt::format("No file of process {} has a symbol malloc: it is linked "
+                                    "statically and stripped, or has an allocator of its own.",
+                                    pid)};
+  return {};
+}
+
 pi::Result<Allocators> find_allocators(int pid) {
   Allocators found;
   Search search(found);
@@ -149,11 +185,6 @@ pi::Result<Allocators> find_allocators(int pid) {
     found.notes.push_back(
         fmt::format("only the first {} mapped files were searched for an allocator", max_files));
   search.add_notes();
-  const auto is_malloc = [](const Place& place) { return place.function == Function::malloc; };
-  if (std::ranges::none_of(found.places, is_malloc))
-    return pi::Error{1, fmt::format("No file of process {} has a symbol malloc: it is linked "
-                                    "statically and stripped, or has an allocator of its own.",
-                                    pid)};
   return found;
 }
 

@@ -19,10 +19,18 @@ class BpfProgram {
   void copy(Register to, Register from) { add(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0); }
   void set(Register to, int32_t value) { add(BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, value); }
   void plus(Register to, int32_t value) { add(BPF_ALU64 | BPF_ADD | BPF_K, to, 0, 0, value); }
+  void minus(Register to, Register from) { add(BPF_ALU64 | BPF_SUB | BPF_X, to, from, 0, 0); }
+  void set_64(Register to, uint64_t value) {
+    add(BPF_LD | BPF_IMM | BPF_DW, to, 0, 0, static_cast<int32_t>(value));
+    add(0, 0, 0, 0, static_cast<int32_t>(value >> 32));
+  }
   void mask(Register to, int32_t value) { add(BPF_ALU64 | BPF_AND | BPF_K, to, 0, 0, value); }
   // Words of 8 bytes, and of 4.
-  void load(Register to, Register base, size_t offset) {
+  void load(Register to, Register base, ptrdiff_t offset) {
     add(BPF_LDX | BPF_MEM | BPF_DW, to, base, offset, 0);
+  }
+  void load_half(Register to, Register base, ptrdiff_t offset) {
+    add(BPF_LDX | BPF_MEM | BPF_W, to, base, offset, 0);
   }
   void store(Register base, ptrdiff_t offset, Register from) {
     add(BPF_STX | BPF_MEM | BPF_DW, base, from, offset, 0);

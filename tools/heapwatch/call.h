@@ -19,6 +19,7 @@ enum class Function : uint8_t {
   aligned,         // alignment, bytes: aligned_alloc() and memalign()
   free,            // block
   dlclose,
+  futex,  // the system call: a wait
 };
 
 // The order of the kernel's struct pt_regs.

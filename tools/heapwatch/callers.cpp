@@ -19,6 +19,8 @@ using namespace std::chrono_literals;
 
 constexpr auto most_for_all_tables = 30s, most_for_a_table = 2s;
 constexpr auto step = 1ms;
+// Functions of the C library between a lock's and the system call, at most.
+constexpr size_t most_frames_of_lock = 8;
 // A process may jump to and fro in code that no file has.
 constexpr auto between_reads = 100ms;
 
@@ -126,6 +128,24 @@ void Callers::resolve(const pi_stack_copy& copy, pi::heapit::Stack& path) {
     std::this_thread::sleep_for(step);
   path.frames = 1 + frames.frames;
   path.end = end_of(frames.end);
+}
+
+heap_log::Kind Callers::take_lock(std::span<const LockFunction> locks,
+                                  pi::heapit::Stack& path) const {
+  for (size_t i = 0; i < std::min(path.frames, most_frames_of_lock); ++i) {
+    const uint64_t address = path.addresses[i] - 1;
+    const Mapped* mapped = mapped_at(address);
+    if (!mapped) break;
+    const uint64_t place = address - mapped->begin + mapped->offset;
+    const auto lock = std::ranges::find_if(locks, [&](const LockFunction& function) {
+      return function.inode == mapped->inode && place >= function.begin && place < function.end;
+    });
+    if (lock == locks.end()) continue;
+    std::shift_left(path.addresses.begin(), path.addresses.begin() + path.frames, i + 1);
+    path.frames -= i + 1;
+    return lock->kind;
+  }
+  return heap_log::other_futex;
 }
 
 bool Callers::reaches_unknown_code(const pi::heapit::Stack& path) const {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "allocators.h"
 #include "call.h"
 #include "call_path.h"
 #include "stacks/stack_resolver.h"
@@ -25,6 +26,8 @@ class Callers final : public pi::heapit::CodeFiles {
   // The path that leads to the function that has returned. stack: the memory from the page of the
   // stack pointer on.
   void find(const Call& call, std::span<const std::byte> stack, pi::heapit::Stack& path);
+  // Of the path of a wait: what it was for. The path begins with the caller of that function.
+  pi::heap_log::Kind take_lock(std::span<const LockFunction> locks, pi::heapit::Stack& path) const;
   // Files were unloaded: others may be at their addresses.
   void code_unloaded() { is_old_ = true; }
   std::vector<std::string> notes() const { return resolver_.notes(); }

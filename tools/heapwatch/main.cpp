@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // heapwatch: records the allocations of a process that runs, by uprobes.
+#include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -45,7 +46,8 @@ cli::OptionTable option_table() {
   cli::OptionTable table(
       {"heapwatch [OPTION]... PID",
        "Records by call path what process PID allocates from now on by malloc() and others, and "
-       "frees, until the process ends, the time is up, or SIGINT. run.heap --pid calls this "
+       "frees, and how long it waits for locks, until the process ends, the time is up, or SIGINT. "
+       "run.heap --pid calls this "
        "program and prints the report. Only root can use it.",
        {"heapwatch 4711", "heapwatch --seconds=10 -o heap 4711"},
        "Exit status: 0 done, 1 failed, 255 wrong usage."});
@@ -54,6 +56,7 @@ cli::OptionTable option_table() {
       "at the end, stop the process for N seconds at most and search for blocks "
       "that nothing refers to any more; 0: do not search")("o", cli::text("DIR", "."),
                                                            "where the log, heap.PID.N, is written")(
+      "no-heap", "do not record allocations")("no-locks", "do not record waits for locks")(
       "with-parent", "end when the program that has started this one ends");
   table.positional("pid", 1);
   return table;
@@ -64,6 +67,7 @@ struct Wanted {
   std::optional<int> seconds;
   int search_seconds = 0;
   std::string directory;
+  bool heap = true, locks = true;
   bool with_parent = false;
 };
 
@@ -91,6 +95,9 @@ std::string read_options(const cli::Values& given, Wanted& wanted) {
     return fmt::format("--leaks is a whole number from 0 to {}.", most_search_seconds);
   wanted.search_seconds = *search_seconds;
   wanted.directory = given.text("o");
+  wanted.heap = !given.flag("no-heap");
+  wanted.locks = !given.flag("no-locks");
+  if (!wanted.heap && !wanted.locks) return "--no-heap and --no-locks leave nothing to record.";
   wanted.with_parent = given.flag("with-parent");
   return "";
 }
@@ -147,8 +154,9 @@ uint64_t nanoseconds_since(Clock::time_point begin) {
 // The log, and what writes it.
 class Watch {
  public:
-  explicit Watch(int pid)
-      : callers_(pid),
+  Watch(int pid, std::span<const LockFunction> locks)
+      : locks_(locks),
+        callers_(pid),
         memory_(std::make_unique<std::byte[]>(pi::heapit::Paths::memory_bytes)),
         paths_(memory_.get()),
         recording_(log_) {}
@@ -222,12 +230,26 @@ class Watch {
     search.write(log_, state);
   }
 
+  void take_wait(const Call& call, std::span<const std::byte> stack) {
+    callers_.find(call, stack, stack_);
+    const heap_log::Kind kind = callers_.take_lock(locks_, stack_);
+    heap_log::Path& path = paths_.find(kind, stack_, log_, callers_);
+    // For a condition the C library uses the other operation, and then this one for the mutex.
+    const bool is_for_mutex = (call.registers[rsi] & FUTEX_CMD_MASK) == FUTEX_WAIT;
+    if (kind == heap_log::condition && is_for_mutex)
+      pi::heapit::add(path.number[heap_log::nanoseconds], call.value);
+    else
+      pi::heapit::add_wait(path, call.value);
+  }
+
   void drain(Probes& probes) {
     probes.drain([&](const Call& call, std::span<const std::byte> stack) {
       recording_.lose(call.lost);
       const Probe& probe = probes.probe(call);
       if (probe.function == Function::dlclose)
         callers_.code_unloaded();
+      else if (probe.function == Function::futex)
+        take_wait(call, stack);
       else if (probe.is_return)
         recording_.leave(probe.function, call, [&]() -> heap_log::Path& {
           callers_.find(call, stack, stack_);
@@ -238,6 +260,7 @@ class Watch {
     });
   }
 
+  const std::span<const LockFunction> locks_;
   pi::heapit::Log log_;
   Callers callers_;
   const std::unique_ptr<std::byte[]> memory_;
@@ -254,12 +277,18 @@ pi::Status record(const Wanted& wanted) {
   if (const auto checked = check_process(wanted.pid); !checked) return checked.error();
   const auto allocators = find_allocators(wanted.pid);
   if (!allocators) return allocators.error();
-  auto probes = Probes::open(wanted.pid, *allocators);
+  if (const auto usable = has_allocator(*allocators, wanted.pid); wanted.heap && !usable)
+    return usable.error();
+  auto probes = Probes::open(wanted.pid, *allocators, wanted.heap);
   if (!probes) return probes.error();
+  if (const auto added = wanted.locks ? probes->add_waits(wanted.pid) : pi::Status(); !added) {
+    if (!wanted.heap) return added.error();
+    cli::warning(fmt::format("Waits for locks are not recorded: {}.", added.error().message));
+  }
   // Before there are other threads, one of which would get them.
   const pi::UniqueFd signals = ending_signals();
   if (!signals) return pi::Error{1, "Signals cannot be waited for."};
-  const auto watch = std::make_unique<Watch>(wanted.pid);
+  const auto watch = std::make_unique<Watch>(wanted.pid, allocators->locks);
   if (const auto begun = watch->begin(wanted); !begun) return begun.error();
   for (const std::string& note : allocators->notes) cli::warning(note + '.');
   fmt::print("{}\n", pi::printable(watch->path()));

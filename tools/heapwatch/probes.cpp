@@ -20,38 +20,13 @@
 #include <fmt/format.h>
 #include <pi/files.h>
 
-#include "bpf_program.h"
+#include "kernel_bpf.h"
 
 namespace heapwatch {
 namespace {
 
 constexpr size_t ring_bytes = 64 << 20;
-constexpr int32_t wake_bytes = 4 << 20;
 constexpr uint32_t max_threads = 1 << 16;  // that are in posix_memalign() at once
-constexpr char license[] = "Dual MIT/GPL";
-
-int bpf(bpf_cmd command, bpf_attr& attr) {
-  return static_cast<int>(::syscall(SYS_bpf, command, &attr, sizeof attr));
-}
-
-pi::Error failed(const char* what, int error) {
-  if (error == EPERM || error == EACCES)
-    return {1,
-            "A process that runs can only be recorded as root, on a kernel that is not locked "
-            "down."};
-  return {1, fmt::format("{}: {}.", what, std::strerror(error))};
-}
-
-pi::UniqueFd create_map(bpf_map_type type, uint32_t key, uint32_t value, uint32_t entries,
-                        uint32_t flags) {
-  bpf_attr attr{};
-  attr.map_type = type;
-  attr.key_size = key;
-  attr.value_size = value;
-  attr.max_entries = entries;
-  attr.map_flags = flags;
-  return pi::UniqueFd(bpf(BPF_MAP_CREATE, attr));
-}
 
 // Which PMU the kernel's uprobes are, and which bit of its config asks for returns.
 struct UprobePmu {
@@ -73,25 +48,6 @@ std::optional<UprobePmu> uprobe_pmu() {
       pmu.return_bit > 63)
     return std::nullopt;
   return pmu;
-}
-
-// ---- the programs ----
-
-constexpr BpfProgram::Register result = 0, first = 1, second = 2, third = 3, fourth = 4,
-                               context = 6, record = 7, shared = 8, kept = 9, frame = 10;
-
-constexpr size_t place_of(UserRegister reg) {
-  return reg * sizeof(uint64_t);
-}
-
-// key: the stack below the frame pointer, the thread.
-constexpr ptrdiff_t key_place = -8, value_place = -16;
-
-void put_key(BpfProgram& program) {
-  program.call(BPF_FUNC_get_current_pid_tgid);
-  program.store(frame, key_place, result);
-  program.copy(second, frame);
-  program.plus(second, key_place);
 }
 
 // posix_memalign() writes the block's address to where its first argument points.
@@ -124,45 +80,8 @@ void read_pointer(BpfProgram& program, int pointers) {
   program.here(has_failed);
 }
 
-// The pages from that of the stack pointer on, up to the first one that cannot be read.
-void copy_stack(BpfProgram& program) {
-  std::vector<BpfProgram::Jump> ends;
-  program.load(first, record, offsetof(Call, value));
-  ends.push_back(program.jump_if_equal(first, 0));
-  program.load(kept, context, place_of(rsp));
-  program.mask(kept, -static_cast<int32_t>(page_bytes));
-  for (size_t page = 0; page < max_pages; ++page) {
-    program.copy(first, record);
-    program.plus(first, static_cast<int32_t>(sizeof(Call) + page * page_bytes));
-    program.set(second, page_bytes);
-    program.copy(third, kept);
-    program.call(BPF_FUNC_probe_read_user);
-    ends.push_back(program.jump_unless_equal(result, 0));
-    program.store_half(record, offsetof(Call, pages), static_cast<int32_t>(page + 1));
-    program.plus(kept, page_bytes);
-  }
-  for (const auto end : ends) program.here(end);
-}
-
-// Wakes the reader when the ring has filled to a part; else it comes by itself.
-void submit(BpfProgram& program, int ring) {
-  program.map(first, ring);
-  program.set(second, BPF_RB_AVAIL_DATA);
-  program.call(BPF_FUNC_ringbuf_query);
-  program.set(second, BPF_RB_NO_WAKEUP);
-  const auto is_low = program.jump_if_less(result, wake_bytes);
-  program.set(second, BPF_RB_FORCE_WAKEUP);
-  program.here(is_low);
-  program.copy(first, record);
-  program.call(BPF_FUNC_ringbuf_submit);
-}
-
 bool allocates(const Probe& probe) {
   return probe.is_return && probe.function != Function::dlclose;
-}
-
-size_t record_bytes(const Probe& probe) {
-  return sizeof(Call) + (allocates(probe) ? max_pages * page_bytes : 0);
 }
 
 }  // namespace
@@ -170,50 +89,18 @@ size_t record_bytes(const Probe& probe) {
 pi::Result<pi::UniqueFd> Probes::load(const Probe& probe, uint32_t number) const {
   BpfProgram program;
   program.copy(context, first);
-  program.map_value(shared, control_map_.get());
-  program.load(first, shared, offsetof(Control, on));
-  const auto is_off = program.jump_if_equal(first, 0);
+  end_unless_on(program, control_map_.get());
   const bool by_pointer = probe.function == Function::posix_memalign;
   if (by_pointer && !probe.is_return) keep_pointer(program, pointers_.get());
-  program.map(first, ring_.get());
-  program.set(second, static_cast<int32_t>(record_bytes(probe)));
-  program.set(third, 0);
-  program.call(BPF_FUNC_ringbuf_reserve);
-  const auto has_space = program.jump_unless_equal(result, 0);
-  program.set(first, 1);
-  program.add_atomically(shared, offsetof(Control, lost), first);
-  program.set(result, 0);
-  program.exit();
-  program.here(has_space);
-  program.copy(record, result);
-  program.store_half(record, offsetof(Call, probe), static_cast<int32_t>(number));
-  program.store_half(record, offsetof(Call, pages), 0);
-  program.call(BPF_FUNC_get_current_pid_tgid);
-  program.store_half(record, offsetof(Call, thread), result);
-  program.load(first, shared, offsetof(Control, lost));
-  program.store(record, offsetof(Call, lost), first);
-  for (size_t at = 0; at < user_registers * sizeof(uint64_t); at += sizeof(uint64_t)) {
-    program.load(first, context, at);
-    program.store(record, static_cast<ptrdiff_t>(offsetof(Call, registers) + at), first);
-  }
+  begin_record(program, ring_.get(), allocates(probe) ? max_pages : 0);
+  fill_record(program, number);
   program.load(first, context, place_of(rax));
   program.store(record, offsetof(Call, value), first);
   if (by_pointer && probe.is_return) read_pointer(program, pointers_.get());
   if (allocates(probe)) copy_stack(program);
   submit(program, ring_.get());
-  program.here(is_off);
-  program.set(result, 0);
-  program.exit();
-
-  bpf_attr attr{};
-  attr.prog_type = BPF_PROG_TYPE_KPROBE;
-  attr.insns = reinterpret_cast<uint64_t>(program.code().data());
-  attr.insn_cnt = static_cast<uint32_t>(program.code().size());
-  attr.license = reinterpret_cast<uint64_t>(license);
-  std::memcpy(attr.prog_name, "heapwatch", sizeof "heapwatch");
-  pi::UniqueFd loaded(bpf(BPF_PROG_LOAD, attr));
-  if (!loaded) return failed("The kernel does not take the program for a probe", errno);
-  return loaded;
+  exit_program(program);
+  return load_program(program, BPF_PROG_TYPE_KPROBE);
 }
 
 pi::Status Probes::create_maps() {
@@ -278,21 +165,31 @@ pi::Status Probes::watch_end() {
   return {};
 }
 
-pi::Result<Probes> Probes::open(int pid, const Allocators& allocators) {
+pi::Result<Probes> Probes::open(int pid, const Allocators& allocators, bool heap) {
   Probes probes;
   if (const auto created = probes.create_maps(); !created) return created.error();
   for (const bool is_return : {false, true})
     for (const Place& place : allocators.places) {
       const bool needed =
           is_return ? place.function != Function::free : place.function != Function::dlclose;
-      if (!needed) continue;
+      if (!needed || (!heap && place.function != Function::dlclose)) continue;
       if (const auto added = probes.add(pid, allocators, place, is_return); !added)
         return added.error();
     }
   return probes;
 }
 
+pi::Status Probes::add_waits(int pid) {
+  auto waits =
+      FutexProbe::open(pid, ring_.get(), control_map_.get(), static_cast<uint32_t>(probes_.size()));
+  if (!waits) return waits.error();
+  probes_.push_back({Function::futex, true});
+  waits_ = std::move(*waits);
+  return {};
+}
+
 bool Probes::are_gone() const {
+  if (events_.empty()) return false;
   pollfd event{events_.front().get(), 0, 0};
   return ::poll(&event, 1, 0) > 0 && (event.revents & (POLLHUP | POLLERR)) != 0;
 }

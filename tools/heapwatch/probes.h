@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,8 @@
 
 #include "allocators.h"
 #include "call.h"
+#include "futex_probe.h"
+#include "record_program.h"
 
 namespace heapwatch {
 
@@ -25,7 +28,10 @@ struct Probe {
 class Probes {
  public:
   // Calls are passed on from switch_on() on.
-  static pi::Result<Probes> open(int pid, const Allocators& allocators);
+  // Without heap only that code is unloaded is.
+  static pi::Result<Probes> open(int pid, const Allocators& allocators, bool heap);
+  // Waits in futex() are passed on as well. Not after switch_on().
+  pi::Status add_waits(int pid);
 
   void switch_on() { control().on = 1; }
   void switch_off() { control().on = 0; }
@@ -33,6 +39,7 @@ class Probes {
   void remove() {
     buffer_.reset();
     events_.clear();
+    waits_.reset();
   }
   // The process has started another program, or its first thread has ended: no call is reported
   // any more. Before remove().
@@ -46,10 +53,6 @@ class Probes {
   int ring() const { return ring_.get(); }
 
  private:
-  // Shared with the programs in the kernel.
-  struct Control {
-    uint64_t lost, on;
-  };
   volatile Control& control() const {
     return *reinterpret_cast<volatile Control*>(control_memory_.data());
   }
@@ -62,6 +65,7 @@ class Probes {
   pi::UniqueFd ring_, control_map_, pointers_;
   pi::UniqueMapping control_memory_, consumer_, producer_;
   std::vector<pi::UniqueFd> events_;
+  std::optional<FutexProbe> waits_;
   pi::UniqueMapping buffer_;  // of the first one
   std::vector<Probe> probes_;
 };
