@@ -150,6 +150,33 @@ own_symbols() {
     fleet diff --a "build=$one" --b "build=$two" | grep -E '^ *\+[0-9.]+ .* more  beta  '
 }
 
+@test "the page has the ticks of the report by process, host and function, and of both sides of diff" {
+    fleet report --json >report.json
+    run -0 fleet report --html page.html
+    [ -z "$output" ]
+    node "$SOURCE_DIR/tests/long/page_fleet.mjs" page.html >page.json
+    [ "$(jq -c '[.ticks, .total]' page.json)" = "$(jq -c '[.ticks, .ticks]' report.json)" ]
+    # A page has no name for the idle task but its own.
+    jq -c '.process | del(.idle)' page.json | jq -S . >page_by
+    jq -c '.by.process | map({key: .name, value: .ticks}) | from_entries | del(.SystemProcess)' report.json | jq -S . | diff page_by -
+    jq -r '.host | to_entries[] | "\(.key | sub("^idle: "; "") | split(":")[0]) \(.value)"' page.json | awk '{ sum[$1] += $2 } END { for (name in sum) print name, sum[name] }' | sort >page_by
+    jq -r '.by.host[] | "\(.name) \(.ticks)"' report.json | sort | diff page_by -
+    for symbol in alpha beta shared recurse; do
+        [ "$(jq ".symbol.$symbol" page.json)" -eq "$(jq --arg name $symbol '[.by.function[] | select(.name == $name).ticks] | add' report.json)" ]
+    done
+    jq -e '.tables | map(.[0]) == ["Ticks by host", "Ticks by kernel", "Ticks by service"]' page.json
+    one=$(readelf -n "build1/$program" | sed -n 's/.*Build ID: //p') two=$(readelf -n "build2/$program" | sed -n 's/.*Build ID: //p')
+    fleet diff --json --a "build=$one" --b "build=$two" >diff.json
+    fleet diff --html diff.html --a "build=$one" --b "build=$two"
+    node "$SOURCE_DIR/tests/long/page_fleet.mjs" diff.html >page.json
+    [ "$(jq -c '[.total, .base.ticks, .base.sum]' page.json)" = "$(jq -c '[.b.ticks, .a.ticks, .a.ticks]' diff.json)" ]
+    if command -v chromium >/dev/null; then for file in page diff; do node "$SOURCE_DIR/tests/long/page_fleet.mjs" "$PWD/$file.html" chromium; done; fi
+    for words in "top --html x" "report --json --html x" "report --html="; do
+        # shellcheck disable=SC2086 # words
+        run -255 fleet $words
+    done
+}
+
 @test "a file that ends too early, one that is none, and folders with wildcards are reported" {
     mkdir -p damaged
     cp -r fleet/records fleet/stacks damaged/

@@ -10,6 +10,7 @@
 #include "analysis/significance.h"
 #include "change.h"
 #include "json.h"
+#include "page.h"
 #include "questions.h"
 #include "sql_files.h"
 #include "tables.h"
@@ -169,6 +170,25 @@ std::string text_of(const Comparison& comparison, size_t lines) {
          versions_text(comparison.kernels, all, "kernel");
 }
 
+// Rows beyond chance come first.
+post::HtmlTable page_table(const Comparison& comparison, const std::string& level,
+                           const std::vector<Change>& changes) {
+  const Whole& all = comparison.whole;
+  post::HtmlTable table;
+  table.title = "Changes by " + level;
+  table.facts = {{"Beyond chance", fmt::format("rows whose z is beyond {:.1f}", comparison.limit)}};
+  table.columns = {"A %", "B %", "z", "change in points"};
+  table.with_below = table.columns.size();
+  for (const Change& change : changes)
+    table.rows.push_back({0,
+                          change.module.empty() ? shown(change.name, level)
+                                                : shown(change.name, level) + "  " + change.module,
+                          {percent(change.part.a, all.a), percent(change.part.b, all.b),
+                           change.sigmas, change.points}});
+  post::shorten_table(table, post::max_table_rows);
+  return table;
+}
+
 Json json_of(const Comparison& comparison) {
   const Whole& all = comparison.whole;
   Json json = {{"schema_version", schema_version},
@@ -212,11 +232,19 @@ pi::Result<Answer> diff(Engine& engine, const Question& question) {
   const auto comparison = compare(engine, question);
   if (!comparison) return comparison.error();
   Answer answer;
-  if (const auto summary = summarize(engine, answer); !summary) return summary.error();
+  const auto summary = summarize(engine, answer);
+  if (!summary) return summary.error();
   if (!hosts_suffice(comparison->whole))
     answer.warnings.push_back(
         "A and B need two hosts each to show how much hosts differ by chance: here only ticks are "
         "compared.");
+  if (!question.html.empty()) {
+    PageFacts facts = page_facts(question, *summary, answer);
+    for (const auto& [level, changes] : comparison->tables)
+      facts.tables.push_back(page_table(*comparison, level, changes));
+    const pi::Status status = write_page(engine, question, true, facts);
+    return status ? pi::Result<Answer>(answer) : status.error();
+  }
   answer.text =
       question.json ? json_of(*comparison).dump(1) + "\n" : text_of(*comparison, question.lines);
   return answer;

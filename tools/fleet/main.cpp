@@ -29,7 +29,8 @@ cli::OptionTable option_table() {
         "pitrace-fleet top --by service --where kernel=6.12* /srv/fleet",
         "pitrace-fleet diff --at '2026-11-24 10:00' --where service=shop /srv/fleet",
         "pitrace-fleet diff --a build=91ab --b build=c0de /srv/fleet",
-        "pitrace-fleet flame --where host=web1,host=web2 /srv/fleet"},
+        "pitrace-fleet flame --where host=web1,host=web2 /srv/fleet",
+        "pitrace-fleet report --since 1d --html fleet.html /srv/fleet"},
        "Exit status: 0 done; 1 nothing is selected, or a file or DuckDB cannot be used; 255 wrong "
        "usage."});
   table.group("What is selected")(
@@ -49,7 +50,10 @@ cli::OptionTable option_table() {
   table.group("What is shown")("by", cli::text("KEY", "function"),
                                "what a row of top is: one of the keys above")(
       "lines", cli::text("N", "20"), "rows of each table, or of those that can be chance; 0: all")(
-      "json", "print JSON");
+      "json", "print JSON")(
+      "html", cli::text("FILE"),
+      "with report, flame and diff: write the HTML page of post --html instead, which a browser "
+      "opens");
   table.group("DuckDB")(
       "engine", cli::text("FILE"),
       "its library; else PITRACE_DUCKDB names it, or the loader finds libduckdb.so")(
@@ -111,6 +115,9 @@ std::string take_options(const cli::Values& given, const std::string& what, Ques
       question.clip_percent > 100)
     return "--clip takes a percentage from 0 to 100.";
   question.json = given.has("json");
+  if (given.has("html")) question.html = given.text("html");
+  if (given.has("html") && (question.html.empty() || what == "top" || question.json))
+    return "--html takes a file, and goes with report, flame and diff, and not with --json.";
   if (question.json && what == "flame") return "--json does not go with flame.";
   return "";
 }

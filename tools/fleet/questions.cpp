@@ -6,6 +6,7 @@
 #include <pi/printable.h>
 
 #include "json.h"
+#include "page.h"
 #include "sql_files.h"
 #include "tables.h"
 
@@ -76,6 +77,37 @@ Json table_json(const std::vector<Row>& rows, const std::string& level) {
   return out;
 }
 
+post::HtmlTable page_table(const std::vector<Row>& rows, const std::string& level) {
+  post::HtmlTable table;
+  table.title = "Ticks by " + level;
+  table.columns = {"hosts", "ticks"};
+  table.with_below = table.columns.size();
+  for (const Row& row : rows)
+    table.rows.push_back(
+        {0,
+         row.module.empty() ? shown(row.name, level) : shown(row.name, level) + "  " + row.module,
+         {static_cast<double>(row.hosts), static_cast<double>(row.ticks)}});
+  post::shorten_table(table, post::max_table_rows);
+  return table;
+}
+
+// The page has the functions itself.
+pi::Result<Answer> page_of(Engine& engine, const Question& question) {
+  if (const pi::Status status = make_views(engine, question, false); !status) return status.error();
+  Answer answer;
+  const auto summary = summarize(engine, answer);
+  if (!summary) return summary.error();
+  PageFacts facts = page_facts(question, *summary, answer);
+  for (const char* level : {"host", "kernel", "service"}) {
+    const auto rows = rows_of(engine, level);
+    if (!rows) return rows.error();
+    facts.tables.push_back(page_table(*rows, level));
+  }
+  if (const pi::Status status = write_page(engine, question, false, facts); !status)
+    return status.error();
+  return answer;
+}
+
 pi::Result<Answer> tables_of(Engine& engine, const Question& question,
                              const std::vector<std::string>& of) {
   if (const pi::Status status = make_views(engine, question, false); !status) return status.error();
@@ -101,6 +133,7 @@ pi::Result<Answer> tables_of(Engine& engine, const Question& question,
 }  // namespace
 
 pi::Result<Answer> report(Engine& engine, const Question& question) {
+  if (!question.html.empty()) return page_of(engine, question);
   return tables_of(engine, question,
                    {"host", "kernel", "service", "process", "module", "function"});
 }
@@ -110,6 +143,7 @@ pi::Result<Answer> top(Engine& engine, const Question& question) {
 }
 
 pi::Result<Answer> flame(Engine& engine, const Question& question) {
+  if (!question.html.empty()) return page_of(engine, question);
   if (const pi::Status status = make_views(engine, question, false); !status) return status.error();
   Answer answer;
   if (const auto summary = summarize(engine, answer); !summary) return summary.error();

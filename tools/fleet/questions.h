@@ -23,6 +23,7 @@ struct Question {
   size_t lines = 20;              // 0: all
   double clip_percent = 0.1;      // diff
   bool json = false;
+  std::string html;  // a file for the page, instead of text; empty: none
 };
 
 // What can be counted by: the words of --by.

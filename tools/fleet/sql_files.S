@@ -16,5 +16,7 @@ fleet_sql_\name:
         query   hosts
         query   diff
         query   versions
+        query   page
+        query   page_stacks
 
         .section .note.GNU-stack, "", @progbits

@@ -10,7 +10,7 @@
 
 namespace fleet {
 
-enum class Query { duckdb, summary, top, flame, hosts, diff, versions };
+enum class Query { duckdb, summary, top, flame, hosts, diff, versions, page, page_stacks };
 
 // The query, with each {WORD} of the list replaced.
 std::string sql(Query query,

@@ -6,6 +6,11 @@ CREATE VIEW all_records AS
     FROM read_parquet('{folder}/records/*/*/*.parquet',
                       hive_partitioning = true, hive_types = {'date': DATE, 'host': VARCHAR})
     WHERE {dates};
+CREATE VIEW all_stacks AS
+    SELECT *
+    FROM read_parquet('{folder}/stacks/*/*/*.parquet',
+                      hive_partitioning = true, hive_types = {'date': DATE, 'host': VARCHAR})
+    WHERE {dates};
 CREATE VIEW paths AS
     SELECT trace, stack, string_agg(name, ';' ORDER BY depth DESC) AS path
     FROM (SELECT trace, stack, depth,
@@ -13,7 +18,5 @@ CREATE VIEW paths AS
                               WHEN module IS NULL THEN '[unknown]'
                               ELSE '[' || regexp_replace(module, '.*/', '') || ']' END, ';', '\x3b')
                      || CASE WHEN mode = 'kernel' THEN '_[k]' WHEN guessed = 1 THEN '_[g]' ELSE '' END AS name
-          FROM read_parquet('{folder}/stacks/*/*/*.parquet',
-                            hive_partitioning = true, hive_types = {'date': DATE, 'host': VARCHAR})
-          WHERE {dates})
+          FROM all_stacks)
     GROUP BY trace, stack;

@@ -9,6 +9,7 @@
 
 namespace post {
 
+constexpr int html_schema_version = 1;
 constexpr size_t html_paths = 200'000;  // call paths, at most
 
 // paths: smaller in tests. False when the sink failed.

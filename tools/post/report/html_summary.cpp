@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "html_base.h"
+#include "html_data.h"
 #include "html_flow.h"
 #include "page_facts.h"
 #include "report_calls.h"
@@ -17,8 +18,6 @@ namespace post {
 namespace {
 
 using Json = pi::Json;
-
-constexpr int html_schema_version = 1;
 
 Json pairs(const std::vector<LeadAndText>& sentences) {
   Json list = Json::array();

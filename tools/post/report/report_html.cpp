@@ -43,14 +43,18 @@ bool html_shows_without_ticks(const Summary& summary) {
          (flow != nullptr && flow->totals() != nullptr);
 }
 
-bool write_html(const Summary& summary, Sink& sink) {
+bool write_page(Sink& sink, const std::function<bool(Sink&)>& data) {
   const std::string_view page = html_template();
   const size_t at = page.find(mark);
   if (at == std::string_view::npos || !sink.write(page.substr(0, at))) return false;
   Base64Writer encoded(sink);
   DeflateWriter packed(encoded, Container::zlib);
-  return write_html_data(summary, packed) && packed.finish() && encoded.finish() &&
+  return data(packed) && packed.finish() && encoded.finish() &&
          sink.write(page.substr(at + mark.size()));
+}
+
+bool write_html(const Summary& summary, Sink& sink) {
+  return write_page(sink, [&](Sink& packed) { return write_html_data(summary, packed); });
 }
 
 }  // namespace post

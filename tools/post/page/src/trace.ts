@@ -382,20 +382,22 @@ export function waitTrace(trace: Trace, kind: WaitKind): Trace {
 
 // ---- names -----------------------------------------------------------------------------------------
 
-const exitedPid = 0xffffffff;
+// Of a process that has exited, and of what has no id.
+const noId = 0xffffffff;
 
 export function processText(trace: Trace, process: number): string {
   const pid = trace.pid[process]!;
   if (pid === 0) return 'idle';
   const name = trace.names[trace.processName[process]!]! || '(no name)';
-  return pid === exitedPid ? name : `${name}:${pid}`;
+  return pid === noId ? name : `${name}:${pid}`;
 }
 
 export function threadText(trace: Trace, thread: number): string {
   const process = trace.threadProcess[thread]!;
-  if (trace.pid[process] === 0) return `idle of CPU ${trace.tid[thread]}`;
-  const name = trace.names[trace.threadName[thread]!]! || trace.names[trace.processName[process]!]!;
-  return `${name || '(no name)'}:${trace.tid[thread]}`;
+  const tid = trace.tid[thread]!;
+  const name = trace.names[trace.threadName[thread]!]! || trace.names[trace.processName[process]!]! || '(no name)';
+  if (trace.pid[process] === 0) return tid === noId ? `idle: ${name}` : `idle of CPU ${tid}`;
+  return tid === noId ? name : `${name}:${tid}`;
 }
 
 export function moduleText(trace: Trace, frame: number): string {
