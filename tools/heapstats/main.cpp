@@ -31,16 +31,13 @@ cli::OptionTable option_table() {
        "Exit status: 0 done; 1 a file cannot be read; 3 the report was written, but the log lacks "
        "something; 255 wrong usage."});
   table.group("Options")(
-      "sort",
-      cli::text("live|live-count|leaked|leaked-count|allocated|allocations|peak|wait-time|waits",
-                "live"),
-      "largest first: bytes or blocks that are not freed, or leaked; bytes or number of "
-      "allocations, bytes at once; time or number of waits")(
+      "sort", cli::text("live|live-count|leaked|allocated|allocations|peak|wait-time|waits"),
+      "largest first: bytes (the default) or blocks that are not freed, leaked bytes; bytes or "
+      "number of allocations, bytes at once; time or number of waits")(
       "by", cli::text("path|function", "path"), "what a row is: function is the innermost one")(
       "lines", cli::text("N", "10"), "rows of each table; 0: all")("depth", cli::text("N", "30"),
                                                                    "functions of each row; 0: all")(
-      "folded",
-      cli::text("live|live-count|leaked|leaked-count|allocated|allocations|peak|wait-time|waits"),
+      "folded", cli::text("live|live-count|leaked|allocated|allocations|peak|wait-time|waits"),
       "print folded stacks, the input of flame graphs")("json", "print JSON")(
       "diff", "compare two logs: what B has more or less than A");
   table.positional("file", -1);
@@ -80,8 +77,9 @@ struct Arguments {
 
 // Returns an error message, or "".
 std::string take_options(const cli::Values& given, Arguments& arguments) {
-  const auto order = by_named(given.text("sort"));
-  if (!order) return fmt::format("--sort {} does not exist.", given.text("sort"));
+  const std::string sort = given.has("sort") ? given.text("sort") : "live";
+  const auto order = by_named(sort);
+  if (!order) return fmt::format("--sort {} does not exist.", sort);
   arguments.options.sort = *order;
   const std::string& by = given.text("by");
   if (by != "path" && by != "function")

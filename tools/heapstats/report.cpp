@@ -18,10 +18,13 @@ struct Word {
   std::string_view word;
   By by;
 };
-constexpr Word words[] = {{"live", By::live},           {"live-count", By::live_count},
-                          {"leaked", By::leaked},       {"leaked-count", By::leaked_count},
-                          {"allocated", By::allocated}, {"allocations", By::allocations},
-                          {"peak", By::peak},           {"wait-time", By::wait_time},
+constexpr Word words[] = {{"live", By::live},
+                          {"live-count", By::live_count},
+                          {"leaked", By::leaked},
+                          {"allocated", By::allocated},
+                          {"allocations", By::allocations},
+                          {"peak", By::peak},
+                          {"wait-time", By::wait_time},
                           {"waits", By::waits}};
 
 constexpr std::string_view kind_names[] = {"",           "mutex",     "read lock",
@@ -79,7 +82,7 @@ void append_rest(std::string& text, size_t left) {
 
 std::string_view heading_of(By by) {
   if (by == By::live || by == By::live_count) return "Not freed";
-  if (by == By::leaked || by == By::leaked_count) return "Leaked";
+  if (by == By::leaked) return "Leaked";
   return by == By::peak ? "Most at once" : "Allocated";
 }
 
@@ -233,8 +236,6 @@ uint64_t value_of(const Row& row, By by) {
       return row.live();
     case By::leaked:
       return row.leaked_bytes;
-    case By::leaked_count:
-      return row.leaked;
     case By::allocated:
       return row.bytes;
     case By::allocations:

@@ -20,7 +20,6 @@ enum class By : uint8_t {
   live,
   live_count,
   leaked,
-  leaked_count,
   allocated,
   allocations,
   peak,
