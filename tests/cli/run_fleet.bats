@@ -116,6 +116,28 @@ tables() { find fleet/records -name '*.parquet' | wc -l; }
     grep -q 'more than 10 MB (disk_mb): removed the 1 oldest files' log
 }
 
+# bats test_tags=long
+@test "the capabilities of its unit are enough to record all processes, also those of other users" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root"
+    capabilities=$(sed -n 's/^CapabilityBoundingSet=//p' "$SOURCE_DIR/debian/pitrace.pitrace-fleet.service" | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
+    [ -n "$capabilities" ]
+    settings seconds=2 push=http://127.0.0.1:1/
+    # A program that only its owner can read, of another user.
+    cp "$BUILD_DIR/tests/calls" "calls-$$"
+    chown 65534 "calls-$$" && chmod 700 "calls-$$" && chmod 755 .
+    setpriv --no-new-privs --bounding-set="-all,$capabilities" --inh-caps=-all run.fleet --config settings >>log 2>&1 3>&- &
+    fleet=$!
+    until_recording
+    setpriv --reuid 65534 --clear-groups "./calls-$$" 1 >/dev/null
+    until_value added 1
+    end
+    [ "$(value failed) $(value partial)" = "0 0" ]
+    # Its functions have names, and so have those of the kernel: in profiles for a store that is away.
+    zcat spool/push/*.otlp.gz | tr -c '[:graph:]' '\n' >texts
+    grep -E '^.?recurse.?$' texts
+    grep -E '_\[k\].?$' texts
+}
+
 @test "wrong settings are refused" {
     for line in nosuch=1 rate=0 rate=x source=other stacks=some folder=here 'no line' seconds=99999999 "spool=/a"$'\t'; do
         printf '%s\n' "$line" >settings
