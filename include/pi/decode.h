@@ -74,6 +74,7 @@ class StackView {
     word_ = word;
     user_ = part;
     exists_ = true;
+    find_own();
   }
 
   bool exists() const { return exists_; }
@@ -87,7 +88,11 @@ class StackView {
     if (id() == 0) return;
     more_ = more;
     if (more == nullptr) user_.flags |= PITRACE_STACK_USER_BROKEN;
+    find_own();
   }
+
+  // What names the address of the record itself, PITRACE_FRAME_NAMED(); 0: nothing does.
+  uint64_t own_name() const { return own_ == 0 ? named(read_user(0)) : 0; }
 
   // PITRACE_STACK_*, without _USER_LONG.
   uint32_t flags() const {
@@ -97,23 +102,49 @@ class StackView {
            (more_ != nullptr ? more_->flags & PITRACE_STACK_USER_FLAGS : 0);
   }
   uint32_t kernel_frames() const { return PITRACE_STACK_KERNEL_FRAMES(word_); }
-  uint32_t user_frames() const { return user_.frames + (more_ != nullptr ? more_->count : 0); }
+  uint32_t user_frames() const { return stored_frames() - (has_own() ? 1 : 0); }
   // Of these, the innermost ones, which unwind tables have found. Where the thread has entered the
   // kernel is no guess either.
   uint32_t table_frames() const {
+    const uint32_t found = stored_table_frames();
+    return found - (has_own() && found > own_ ? 1 : 0);
+  }
+  // The return address of that frame, or PITRACE_FRAME_NAMED(). It must be below kernel_frames() +
+  // user_frames().
+  uint64_t frame(uint32_t index) const {
+    const uint32_t kernel = kernel_frames();
+    if (index < kernel) return record_->long_at(first_ + 2 * index);
+    const uint32_t user = index - kernel;
+    if (!has_own() || user + 1 < own_) return read_user(user);
+    return user + 1 == own_ ? named(read_user(own_)) : read_user(user + 1);
+  }
+
+ private:
+  static constexpr uint32_t no_own = UINT32_MAX;
+
+  static uint64_t named(uint64_t own) { return PITRACE_FRAME_NAMED(PITRACE_FRAME_NUMBER(own)); }
+  bool has_own() const { return own_ != no_own; }
+  // Which of the user's frames is PITRACE_FRAME_OWN().
+  void find_own() {
+    own_ = no_own;
+    const uint32_t stored = std::min(stored_frames(), 2u);
+    for (uint32_t i = 0; i < stored && !has_own(); ++i)
+      if (PITRACE_FRAME_IS_OWN(read_user(i))) own_ = i;
+  }
+  // The user's frames and that one.
+  uint32_t stored_frames() const { return user_.frames + (more_ != nullptr ? more_->count : 0); }
+  uint32_t stored_table_frames() const {
     if (more_ != nullptr) return user_.frames + more_->table_frames;
     if ((user_.flags & PITRACE_STACK_USER_TABLES) == 0) return 0;
     return std::min(user_.table_frames, user_.frames);
   }
-  // The return address of that frame, which must be below kernel_frames() + user_frames().
-  uint64_t frame(uint32_t index) const {
-    const uint32_t counted = counted_frames(), own = kernel_frames() + user_.frames;
-    if (index < counted) return record_->long_at(first_ + 2 * index);
-    return index < own ? record_->long_at(user_.others + 2 * (index - counted))
-                       : more_->frame(index - own);
+  uint64_t read_user(uint32_t user) const {
+    const uint32_t counted = PITRACE_STACK_USER_FRAMES(word_);
+    if (user < counted) return record_->long_at(first_ + 2 * (kernel_frames() + user));
+    return user < user_.frames ? record_->long_at(user_.others + 2 * (user - counted))
+                               : more_->frame(user - user_.frames);
   }
 
- private:
   // Of the user's frames, those in the record itself.
   struct UserPart {
     uint32_t flags, frames, table_frames;
@@ -140,6 +171,7 @@ class StackView {
   uint32_t first_ = 0;
   uint32_t word_ = 0;
   UserPart user_{};
+  uint32_t own_ = no_own;
   bool exists_ = false;
 };
 

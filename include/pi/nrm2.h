@@ -66,6 +66,7 @@ enum section_type : uint32_t {
   section_kernel_text = 0x400,  // the kernel's symbols or modules, at the first header's offsets
   section_kernel_code = 0x800,  // the kernel's machine code as it ran, for pages with records of
                                 // ITrace: see namespace code for each stretch
+  section_frame_names = 0x1000,  // text: "NUMBER NAME" lines, of PITRACE_FRAME_NAMED()
 };
 
 // A stretch of the kernel's code: this head, then size bytes, then zeros to a multiple of 8.

@@ -133,6 +133,19 @@ struct pitrace_record {
 #define PITRACE_STACK_DEPTH_MAX	    127	       /* frames, of the kernel and of the user each */
 #define PITRACE_STACK_DEPTH_DEFAULT 64
 
+/* User frames that are no addresses, since no program can have such ones: an interpreter's frame, named
+ * by what it interprets. The recorder writes them; the names are in a section of the file, by number, which
+ * counts from 1. A value minus one has the same number, as return addresses are read.
+ */
+#define PITRACE_FRAME_NAMED(number) (0x4000000000000080ull | (__u64)(number) << 8)
+/* No frame of its own: it names the frame before it, which is where the thread entered the kernel. At the
+ * beginning of the user's part it names the record's own address.
+ */
+#define PITRACE_FRAME_OWN(number)   (0x4100000000000080ull | (__u64)(number) << 8)
+#define PITRACE_FRAME_IS_NAMED(frame) ((frame) >> 40 == 0x400000)
+#define PITRACE_FRAME_IS_OWN(frame) ((frame) >> 40 == 0x410000)
+#define PITRACE_FRAME_NUMBER(frame) ((__u32)((frame) >> 8))
+
 /* PITRACE_MAJOR_STACK: minor is the id; ints PITRACE_STACK_USER_* of these frames, the number of
  * frames that unwind tables have found, then two ints per frame, as in a stack. The recorder writes it to the
  * stream of stacks of the CPU, with the time of the copy, so that it is before the records that have its id.

@@ -30,6 +30,35 @@ struct queue {
   int32_t limit;
 };
 
+// As the test defines them, too.
+struct klass {
+  void* vtable;
+  const void* name;
+};
+
+struct pool {
+  void* vtable;
+  const struct klass* owner;
+  int32_t length;
+  const void* entries[8];
+};
+
+struct code_of_method {
+  const struct pool* constants;
+  uint16_t name, signature;
+};
+
+struct method {
+  void* vtable;
+  const struct code_of_method* code;
+};
+
+struct symbol {
+  uint32_t hash;
+  uint16_t length;
+  char text[1018];
+};
+
 char fake_code[4096];
 bool fake_keeps_frames;
 const void *fake_low, *fake_high;
@@ -43,7 +72,16 @@ static struct queue interpreter = {NULL, fake_code + 1024, 512};
 static struct queue* interpreter_code = &interpreter;
 
 static struct field fields[] = {
-    {"Klass", "_name", "Symbol*", 0, 24, NULL},
+    {"Klass", "_name", "Symbol*", 0, offsetof(struct klass, name), NULL},
+    {"Method", "_constMethod", "ConstMethod*", 0, offsetof(struct method, code), NULL},
+    {"ConstMethod", "_constants", "ConstantPool*", 0, offsetof(struct code_of_method, constants),
+     NULL},
+    {"ConstMethod", "_name_index", "u2", 0, offsetof(struct code_of_method, name), NULL},
+    {"ConstMethod", "_signature_index", "u2", 0, offsetof(struct code_of_method, signature), NULL},
+    {"ConstantPool", "_pool_holder", "InstanceKlass*", 0, offsetof(struct pool, owner), NULL},
+    {"ConstantPool", "_length", "int", 0, offsetof(struct pool, length), NULL},
+    {"Symbol", "_length", "u2", 0, offsetof(struct symbol, length), NULL},
+    {"Symbol", "_body", "u1", 0, offsetof(struct symbol, text), NULL},
     {"CodeCache", "_low_bound", "address", 1, 0, &fake_low},
     {"CodeCache", "_high_bound", "address", 1, 0, &fake_high},
     {"AbstractInterpreter", "_code", "StubQueue*", 1, 0, &interpreter_code},
@@ -56,6 +94,7 @@ static struct field fields[] = {
     {NULL, NULL, NULL, 0, 0, NULL},
 };
 static struct type types[] = {{"Klass", NULL, 0, 0, 0, 200},
+                              {"ConstantPool", NULL, 0, 0, 0, offsetof(struct pool, entries)},
                               {"JVMFlag", NULL, 0, 0, 0, sizeof(struct flag)},
                               {NULL, NULL, 0, 0, 0, 0}};
 

@@ -7,16 +7,19 @@ setup_file() {
   export PATH=${STAGE:?}/bin:$PATH
   if type -P javac >/dev/null; then
     mkdir "$BATS_FILE_TMPDIR/classes"
-    javac -d "$BATS_FILE_TMPDIR/classes" "$SOURCE_DIR/tests/progs/java/hellop.java"
+    javac -d "$BATS_FILE_TMPDIR/classes" "$SOURCE_DIR/tests/progs/java/"{hellop,Tree}.java
   fi
 }
 
 setup() {
   # shellcheck source=tests/support/profile.bash
   source "$SOURCE_DIR/tests/support/profile.bash"
+  # shellcheck source=tests/support/call_tree.bash
+  source "$SOURCE_DIR/tests/support/call_tree.bash"
   export LC_ALL=C
   out=$BATS_TEST_TMPDIR/out
   json=$out/tprof.json
+  cd "$BATS_TEST_TMPDIR" || return
   classes=$BATS_FILE_TMPDIR/classes
 }
 
@@ -111,6 +114,27 @@ check_hellop() {
   echo "myC: $apart % called, $inlined % inlined"
   # How much faster than myA myC is depends on the version of the compiler: 80 % with JDK 17, 20 % with 21.
   awk -v a="$apart" -v b="$inlined" 'BEGIN { exit !(a > 10 && a < 95 && a - b < 3 && b - a < 3) }'
+}
+
+@test "interpreted methods have their names and the shares of their calls in stacks, without JProf" {
+  need_java
+  # An emulated processor does not run the same instructions at the same speed everywhere.
+  local points=2 seconds
+  if [[ $PROOF_SOURCE == driver ]]; then points=4; fi
+  # Other load takes time from the program, unequally from its parts: then again for longer.
+  for seconds in 2 5 10; do
+    profile --no-java -g -c 2000 -- java -Xint -XX:+PreserveFramePointer -cp "$classes" Tree "$seconds"
+    # Tree.beta(LTree$Call\x3b)V (interpreted), as beta is known.
+    sed -E 's/\([^;]*\)V \(interpreted\)//g' "$out/tprof.folded" >folded
+    own_frames java folded >frames
+    ! has_shares "$points" 2500 <frames >/dev/null || break
+  done
+  has_shares "$points" 2500 <frames
+  # The thread itself is in one of the methods, but for a few ticks between two of them.
+  grep -E ';Tree\.work(;| )' folded | awk '
+    { all += $NF } /;Interpreter [0-9]+$/ { between += $NF }
+    END { print between + 0 " of " all " between methods"; exit between > 0.02 * all }'
+  process_symbols "$json" java Tree. | grep -E '^[0-9]+ Tree\.shared\(I\)V \(interpreted\) GENERATED_CODE$'
 }
 
 @test "JProf attaches to a running JVM and detaches" {

@@ -65,6 +65,8 @@ class TextTrace {
       info_ += words.rest() + "\n";
     else if (first == "build-id")
       build_ids_ += words.rest() + "\n";
+    else if (first == "frame-name")
+      frame_names_ += words.rest() + "\n";
     else if (first == "kernel-code")
       add_kernel_code(words);
     else if (first == "kallsyms")
@@ -84,6 +86,7 @@ class TextTrace {
     if (!kernel_code_.empty()) trace_.section(pi::nrm2::section_kernel_code, {}, kernel_code_);
     if (!info_.empty()) trace_.text(pi::nrm2::section_info, info_);
     if (!build_ids_.empty()) trace_.text(pi::nrm2::section_build_ids, build_ids_);
+    if (!frame_names_.empty()) trace_.text(pi::nrm2::section_frame_names, frame_names_);
     if (!kallsyms_.empty()) trace_.symbols(kallsyms_, "");
     return trace_.bytes();
   }
@@ -328,6 +331,7 @@ class TextTrace {
   std::optional<RecordBuilder> records_;
   std::string info_;
   std::string build_ids_;
+  std::string frame_names_;
   Bytes kernel_code_;
   std::string kallsyms_;
 };

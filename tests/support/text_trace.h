@@ -7,7 +7,8 @@
 //   cpus N                              number of processors, for all following headers
 //   info KEY=VALUE                      a line of the info section
 //   build-id ID PATH                    a line of the build-id section
-//   section mte|trace|final CPU [start=TIME] [flags=N] [lost=N] [no-time]
+//   frame-name NUMBER NAME              a line of the section of frame names
+//   section mte|trace|stacks|final CPU [start=TIME] [flags=N] [lost=N] [no-time]
 //                                       contains the following records; no-time: no time records
 //   TIME tick user|kernel PID TID ADDRESS [STACK]
 //   TIME dispatch PID TID STATE [STACK] STATE and stack of the previous thread; STATE:

@@ -87,6 +87,14 @@ bool check_record(const Stream& stream, pi::TprofTick& tick, DamageLog& damage) 
   return !pi::is_itrace(record) || check_itrace(record);
 }
 
+// An interpreted method, instead of an address in the interpreter.
+void use_own_name(pi::TprofTick& tick, const Arrival& arrival) {
+  if (!tick.user || arrival.record().int_count() <= 4) return;
+  pi::StackView stack = pi::stack_of_tprof(arrival.record());
+  stack.join(arrival.user_frames);
+  if (const uint64_t name = stack.own_name(); name != 0) tick.address = name;
+}
+
 // Passes the record to its subscribers.
 void hand_on(const Arrival& arrival, bool valid, const Subscriptions& subscriptions,
              DamageLog& damage) {
@@ -120,6 +128,7 @@ void check_counts(const TraceFile& file, const Merge& merge, DamageLog& damage) 
 }  // namespace
 
 void collect_fallback_names(ByteSource& source, const TraceFile& file, Processes& processes) {
+  processes.use_frame_names(file.frame_names);
   DamageLog ignored;  // every stream is read again
   Merge merge(source, file, ignored, Merge::Select::mte);
   pi::NameEntry name;
@@ -167,6 +176,7 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
       if (of_major == 1) totals.first_tick = stream.time();
       totals.last_tick = stream.time();
       if (valid) {
+        use_own_name(tick, arrival);
         arrival.tick = &tick;
         arrival.tick_selected =
             !by_record ||

@@ -25,8 +25,10 @@ RecordTotals run_pipeline(ByteSource& source, const TraceFile& file, DamageLog& 
                           const Selection& selection, const Subscriptions& subscriptions,
                           const Progress& progress);
 
-// A process can have ticks before the record that names it; that record's name is then used, and
-// that of its parent likewise. Reads all metadata streams; to be called before the pipeline runs.
+// Names that the records do not contain in time. A process can have ticks before the record that
+// names it; that record's name is then used, and that of its parent likewise. Frames that are no
+// addresses are named in the file, which must outlive the processes. Reads all metadata streams; to
+// be called before the pipeline runs.
 void collect_fallback_names(ByteSource& source, const TraceFile& file, Processes& processes);
 
 }  // namespace post

@@ -41,6 +41,7 @@ struct FramePlace {
   uint64_t address;
   bool exact;
   const Registers& registers;
+  size_t inner;  // frames inside of it; 0: the thread is there
 };
 
 // Code has rule(FramePlace), a Table::Found, and is_executable(address).
@@ -59,7 +60,7 @@ class Walk {
     bool guessed = false;
     while (walked.end == End::unknown) {
       const uint64_t address = registers_[return_address] - (exact_ ? 0 : 1);
-      const Table::Found rule = code_.rule({address, exact_, registers_});
+      const Table::Found rule = code_.rule({address, exact_, registers_, walked.frames});
       if (rule.cfa->kind == CfaKind::end) {
         walked.end = guessed ? End::unknown : End::whole;
         return walked;

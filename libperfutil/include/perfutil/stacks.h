@@ -31,6 +31,13 @@ struct pi_stack_copy {
   uint64_t id;       /* of no other copy of this trace */
 };
 
+/* Instead of an address, a frame can be named by the application: that of an interpreter by what it
+ * interprets. Numbers count from 1 in each trace; frame_name() has their names. PI_FRAME_OWN can only
+ * be the first one: it names the place where the thread itself is, in place of its address.
+ */
+#define PI_FRAME_NAMED(number) (0x4000000000000080ull | (uint64_t)(number) << 8)
+#define PI_FRAME_OWN(number) (0x4100000000000080ull | (uint64_t)(number) << 8)
+
 #define PI_STACK_UNKNOWN 0 /* the caller of the last frame is not known */
 #define PI_STACK_WHOLE 1   /* the last frame has no caller */
 #define PI_STACK_CUT 2     /* the copy, or the space for frames, is too small */
@@ -80,6 +87,10 @@ struct pi_stack_resolver {
   const char* (*note)(void* context, unsigned int index);
   /* It is not asked again for this copy, for which it has returned 0. Or null. */
   void (*drop)(void* context, uint64_t id);
+  /* The name of the frames with that number, in UTF-8, null when no frame had it yet; valid until
+   * the next call. Or null: no frames are named. Also called after the end of TraceOff().
+   */
+  const char* (*frame_name)(void* context, uint32_t number);
 };
 
 /* The bytes of each copy, unless the application knows better: with fewer, more stacks are cut. */

@@ -45,6 +45,8 @@ class DriverCollector final : public Collector {
   void consumed(const BufferView& view, size_t bytes) override;
   std::vector<std::string> cannot_see() override;
   std::vector<std::string> notes() override;
+  std::string frame_names(uint32_t& known) override { return user_stacks_.frame_names(known); }
+  void forget_frame_names() override { user_stacks_.forget_frame_names(); }
   ITrace& itrace() override { return itrace_; }
   int itrace_fd() const override { return device_->fd(); }
 

@@ -298,6 +298,16 @@ void DriverStacks::copy(const std::function<void(BufferCopy)>& take) {
   for (const auto& [number, cpu] : cpus_) take(cpu.frames->copy());
 }
 
+std::string DriverStacks::frame_names(uint32_t& known) {
+  const std::lock_guard lock(mutex_);
+  return unwinding_.frame_names(known);
+}
+
+void DriverStacks::forget_frame_names() {
+  const std::lock_guard lock(mutex_);
+  unwinding_.begin();
+}
+
 std::vector<std::string> DriverStacks::notes() {
   const std::lock_guard lock(mutex_);
   auto list = unwinding_.notes();

@@ -63,6 +63,8 @@ class DriverStacks {
   void consumed(uint32_t cpu, uint64_t position);
   void copy(const std::function<void(BufferCopy)>& take);
   std::vector<std::string> notes();
+  std::string frame_names(uint32_t& known);
+  void forget_frame_names();
 
  private:
   // A place in a stream of records.

@@ -88,6 +88,8 @@ std::vector<Section> Writer::plan() const {
   });
   sections.push_back({nrm2::section_info, 0, bytes_of(info_)});
   sections.push_back({nrm2::section_build_ids, 0, bytes_of(content_.build_ids)});
+  if (!content_.frame_names.empty())
+    sections.push_back({nrm2::section_frame_names, 0, bytes_of(content_.frame_names)});
   if (!content_.kernel_code.empty())
     sections.push_back({nrm2::section_kernel_code, 0, bytes_of(content_.kernel_code)});
   return sections;

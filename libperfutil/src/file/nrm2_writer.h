@@ -22,6 +22,7 @@ struct TraceContent {
   bool full = false;
   InfoText info;  // without how the trace ended
   std::string build_ids;
+  std::string frame_names;
   std::string kernel_code;  // empty: none was traced, or none could be read
   KernelTexts kernel;
 };

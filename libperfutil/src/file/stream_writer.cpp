@@ -130,6 +130,7 @@ void StreamWriter::take(Take what) {
   });
   // Names and stacks before the records that need them, so that they are in the file whatever ends
   // it.
+  if (!add_frame_names()) return;
   for (const uint32_t kind : {PITRACE_BUFFER_MTE, PITRACE_BUFFER_STACKS, PITRACE_BUFFER_TRACE}) {
     const bool partial = what == Take::all ||
                          (kind != PITRACE_BUFFER_TRACE && (what == Take::names || trace_is_due));
@@ -184,6 +185,19 @@ void StreamWriter::add_build_ids(const std::string& lines) {
   unwritten_build_ids_.clear();
 }
 
+bool StreamWriter::add_frame_names() {
+  unwritten_frame_names_ += collector_.frame_names(frame_names_);
+  if (unwritten_frame_names_.empty()) return true;
+  if (const int error = file_->add_text(nrm2::section_frame_names, unwritten_frame_names_);
+      error != 0) {
+    fail(error);
+    return false;
+  }
+  unwritten_frame_names_.clear();
+  unsynced_ = true;
+  return true;
+}
+
 // Adds the kernel's texts unless the file already holds the same.
 int StreamWriter::add_kernel() {
   const KernelTexts kernel = read_kernel_texts(setup_.proc_path);
@@ -210,6 +224,7 @@ Result<StreamWriter::Unwritten> StreamWriter::finish(const MakeInfo& make_info, 
   const std::string lines = build_id_reader_.wait_for_lines();
   const std::lock_guard lock(mutex_);
   add_build_ids(lines + build_id_reader_.give_up());
+  (void)add_frame_names();
   Unwritten unwritten;
   const auto missing = [&unwritten](int why) {
     if (why != 0) unwritten.error = why;
@@ -266,6 +281,7 @@ Result<StreamWriter::Copy> StreamWriter::copy_to(const std::string& name) {
   const std::string lines = build_id_reader_.wait_for_lines();
   const std::lock_guard lock(mutex_);
   add_build_ids(lines);
+  (void)add_frame_names();
   if (kernel_state_ == "missing") (void)add_kernel();
   auto file = OutputFile::create(name);
   if (!file) return file.error();

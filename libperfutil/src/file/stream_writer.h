@@ -95,6 +95,8 @@ class StreamWriter {
   bool take_view(BufferView view, bool partial);
   void take_build_ids();
   void add_build_ids(const std::string& lines);
+  // False when the file cannot be written.
+  bool add_frame_names();
   int add_kernel();
   int add_kernel_and_info();
   void fail(int error);
@@ -106,7 +108,9 @@ class StreamWriter {
   BuildIdTable build_ids_;
   BuildIdReader build_id_reader_;
   KernelCode kernel_code_{setup_.proc_path};
-  std::string unwritten_build_ids_;  // lines that are not in the file yet
+  std::string unwritten_build_ids_;    // lines that are not in the file yet
+  uint32_t frame_names_ = 0;           // that were taken
+  std::string unwritten_frame_names_;  // of these
   std::string trouble_;
   int trouble_error_ = 0;  // the error number that belongs to trouble_
   std::string kernel_state_ = "missing";

@@ -208,6 +208,16 @@ void PerfCollector::consumed(const BufferView& view, size_t bytes) {
   buffers_.at(view.cpu, view.kind).consume(view.position + bytes);
 }
 
+std::string PerfCollector::frame_names(uint32_t& known) {
+  const std::lock_guard lock(mutex_);
+  return unwinding_.frame_names(known);
+}
+
+void PerfCollector::forget_frame_names() {
+  const std::lock_guard lock(mutex_);
+  unwinding_.begin();
+}
+
 std::vector<std::string> PerfCollector::notes() {
   std::lock_guard lock(mutex_);
   auto notes = notes_;

@@ -52,6 +52,8 @@ class PerfCollector final : public Collector {
   void consumed(const BufferView& view, size_t bytes) override;
   std::vector<std::string> cannot_see() override;
   std::vector<std::string> notes() override;
+  std::string frame_names(uint32_t& known) override;
+  void forget_frame_names() override;
   ITrace& itrace() override { return itrace_; }
 
  private:

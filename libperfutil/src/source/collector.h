@@ -113,6 +113,12 @@ class Collector {
   // One sentence each: information that this source lacks, and notes for the reader of a report.
   virtual std::vector<std::string> cannot_see() = 0;
   virtual std::vector<std::string> notes() = 0;
+
+  // The lines of a section of frame names (pi/nrm2.h), for the numbers above known, which becomes
+  // the last one. The names that are here come before the frames that are here. Any thread.
+  virtual std::string frame_names(uint32_t& known) = 0;
+  // While the trace is off: a new interval begins without them.
+  virtual void forget_frame_names() = 0;
 };
 
 }  // namespace pi::perfutil

@@ -4,8 +4,12 @@
 #include "stack_unwinding.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <thread>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "system/system_facts.h"
 
@@ -13,6 +17,9 @@ namespace pi::perfutil {
 namespace {
 
 constexpr size_t max_buffers = 256;
+
+static_assert(PI_FRAME_NAMED(7) == PITRACE_FRAME_NAMED(7) &&
+              PI_FRAME_OWN(7) == PITRACE_FRAME_OWN(7));
 
 uint32_t flags_of(const pi_stack_frames& frames) {
   uint32_t flags = PITRACE_STACK_USER_TABLES;
@@ -51,6 +58,17 @@ std::vector<std::string> StackUnwinding::notes() const {
     if (note == nullptr) return notes;
     notes.emplace_back(note);
   }
+}
+
+std::string StackUnwinding::frame_names(uint32_t& known) const {
+  const auto& resolver = copies_.resolver;
+  std::string lines;
+  if (!is_active() || !resolver.frame_name) return lines;
+  while (const char* name = resolver.frame_name(resolver.context, known + 1)) {
+    const std::string_view text(name);
+    fmt::format_to(std::back_inserter(lines), "{} {}\n", ++known, text.substr(0, text.find('\n')));
+  }
+  return lines;
 }
 
 std::vector<std::byte> StackUnwinding::take_buffer() {

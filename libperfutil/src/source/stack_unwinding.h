@@ -61,6 +61,8 @@ class StackUnwinding {
   void begin();
   void change(const pi_process_change& change);
   std::vector<std::string> notes() const;
+  // The lines of a section of frame names, for the numbers above known, which becomes the last one.
+  std::string frame_names(uint32_t& known) const;
   // The application was not ready for a copy.
   bool is_waiting() const { return !waiting_.empty(); }
 

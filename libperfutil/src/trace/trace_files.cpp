@@ -72,6 +72,7 @@ Status Trace::begin_stream(const CollectorStatus& now) {
   // Records that a full disk left unread belong to the last interval. The reader starts before the
   // trace is on, and would write them into the new interval's file.
   for (const auto& view : collector_->buffers()) collector_->consumed(view, view.records.size());
+  collector_->forget_frame_names();
   return stream_->start();
 }
 
@@ -160,6 +161,8 @@ Status Trace::write_buffers(const std::string& name, const CollectorStatus& now)
   content.full = now.full;
   content.info = describe_trace(*collector_, now, notes(), counts());
   content.build_ids = read_build_ids(content.buffers, config_.proc_path, content.info);
+  uint32_t known = 0;
+  content.frame_names = collector_->frame_names(known);
   see_kernel_code(content.buffers);
   content.kernel_code = code_or_note(*kernel_code_, content.info);
   content.kernel = read_kernel_texts(config_.proc_path);

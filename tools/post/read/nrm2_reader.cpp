@@ -232,6 +232,9 @@ class LayoutReader {
       case nrm2::section_build_ids:
         parse_build_ids(read_text(extent), file_.build_ids);
         break;
+      case nrm2::section_frame_names:
+        parse_frame_names(read_text(extent), file_.frame_names);
+        break;
       default:
         break;
     }

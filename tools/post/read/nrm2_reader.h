@@ -43,6 +43,7 @@ struct TraceFile {
   std::vector<StreamLayout> streams;
   TraceInfo info;
   std::vector<BuildId> build_ids;
+  FrameNames frame_names;
   std::vector<Extent> kernel_code;  // see KernelCode
   FileRange kallsyms;
   FileRange modules;

@@ -121,4 +121,14 @@ void parse_build_ids(std::string_view text, std::vector<BuildId>& build_ids) {
   });
 }
 
+void parse_frame_names(std::string_view text, FrameNames& names) {
+  for_each_line(text, [&](std::string_view line) {
+    const size_t space = std::min(line.find(' '), line.size());
+    uint64_t number = 0;
+    if (!parse_number(line.substr(0, space), number) || number == 0 || number > UINT32_MAX) return;
+    names.insert_or_assign(static_cast<uint32_t>(number),
+                           std::string(line.substr(std::min(space + 1, line.size()))));
+  });
+}
+
 }  // namespace post

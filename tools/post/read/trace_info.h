@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parses the text of the info and build-id sections, which describe the recording.
+// Parses the text of the sections that describe the recording: facts, build-ids, names of frames.
 #ifndef POST_TRACE_INFO_H
 #define POST_TRACE_INFO_H
 
@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -76,6 +77,11 @@ struct BuildId {
 };
 
 void parse_build_ids(std::string_view text, std::vector<BuildId>& build_ids);
+
+// The names of frames that are no addresses, by their numbers; not printable.
+using FrameNames = std::unordered_map<uint32_t, std::string>;
+
+void parse_frame_names(std::string_view text, FrameNames& names);
 
 }  // namespace post
 

@@ -101,7 +101,7 @@ bool NameWords::equals(std::vector<Word>& words, const std::vector<std::string>&
 // Patterns are for whole names: "f*" does not match "scope::f".
 NameWords::Fit NameWords::fit_symbol(std::string_view name, const std::string& readable) {
   std::string_view plain = name;
-  if (plain.ends_with(inlined_mark)) plain.remove_suffix(inlined_mark.size());
+  plain.remove_suffix(mark_of(plain).size());
   Fit found = fit({readable, name, plain});
   const std::vector<std::string> forms = name_forms(readable);
   found.add({equals(only_, forms), equals(without_, forms)});

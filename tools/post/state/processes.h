@@ -61,6 +61,9 @@ class Processes final : public Subscriber {
   // Both must outlive this.
   Processes(Symbolizer& symbolizer, StringTable& names);
 
+  // Of the trace; they must outlive the symbolizer.
+  void use_frame_names(const FrameNames& names) { symbolizer_.use_frame_names(names); }
+
   // Sets the name of a process until a record names it. Only the first call for a process counts.
   void add_fallback_name(uint32_t pid, std::string_view name);
 

@@ -36,7 +36,9 @@ const Place& Resolver::find(const Process& process, uint32_t maps_version, uint6
   const uint64_t hash = (address + version * 0x9e3779b97f4a7c15ull) * 0xd6e8feb86659fd93ull;
   Place& place = places_[hash >> 32 & (places_.size() - 1)];
   if (place.maps_version == version && place.address == address) return place;
-  const Lookup lookup = symbolizer_.lookup(time, process.pid, address);
+  const bool is_named = PITRACE_FRAME_IS_NAMED(address);
+  const Lookup lookup =
+      is_named ? symbolizer_.lookup_named(address) : symbolizer_.lookup(time, process.pid, address);
   // Only a damaged file has a start after the address: then the address itself is used.
   const uint64_t start = lookup.start <= address ? lookup.start : 0;
   place = {address,
@@ -50,7 +52,7 @@ const Place& Resolver::find(const Process& process, uint32_t maps_version, uint6
            start - lookup.module_start,
            lookup.code_id,
            lookup.module_32};
-  if (options_.inlined && place.found == Found::symbol)
+  if (options_.inlined && place.found == Found::symbol && !is_named)
     place.inlined = chain_at(process, address, time);
   return place;
 }

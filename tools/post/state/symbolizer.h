@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "read/runtime_logs.h"
+#include "read/trace_info.h"
 #include "thread_log.h"
 
 namespace post {
@@ -67,6 +68,11 @@ class Symbolizer {
 
   virtual Lookup lookup(uint64_t time, uint32_t pid, uint64_t address) = 0;
 
+  // The names of frames that are no addresses (PITRACE_FRAME_NAMED()); they must outlive this.
+  void use_frame_names(const FrameNames& names) { frame_names_ = &names; }
+  // Of such a frame: the interpreted method, or the interpreter.
+  Lookup lookup_named(uint64_t frame);
+
   // The rest is for symbolizers that support source lines and JIT-compiled code.
 
   // The functions at an address, each inlined into the next, the last one being lookup()'s symbol.
@@ -113,6 +119,10 @@ class Symbolizer {
   virtual std::string plt_name(uint64_t /*time*/, uint32_t /*pid*/, uint64_t /*address*/) {
     return {};
   }
+
+ private:
+  const FrameNames* frame_names_ = nullptr;
+  std::string frame_name_;  // the last one
 };
 
 }  // namespace post

@@ -284,11 +284,16 @@ size_t begin_of_own_name(std::string_view text) {
 
 }  // namespace
 
+std::string_view mark_of(std::string_view name) {
+  for (const std::string_view mark : {inlined_mark, interpreted_mark})
+    if (name.ends_with(mark)) return mark;
+  return {};
+}
+
 std::string without_arguments(std::string_view text) {
   if (text.size() > longest) return std::string(text);
-  if (text.ends_with(inlined_mark))
-    return without_arguments(text.substr(0, text.size() - inlined_mark.size()))
-        .append(inlined_mark);
+  if (const std::string_view mark = mark_of(text); !mark.empty())
+    return without_arguments(text.substr(0, text.size() - mark.size())).append(mark);
   const Parsed name(text);
   size_t parameters = npos;
   size_t before = 0;  // the group, operator or character before them

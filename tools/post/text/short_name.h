@@ -12,6 +12,11 @@ namespace post {
 
 // At the end of an inlined function's name.
 constexpr std::string_view inlined_mark = " (inlined)";
+// At the end of the name of a method that was interpreted.
+constexpr std::string_view interpreted_mark = " (interpreted)";
+
+// The mark at the end of a name, or "".
+std::string_view mark_of(std::string_view name);
 
 // "int ns::f<int>(int, char) const" -> "ns::f<int>"
 std::string without_arguments(std::string_view name);

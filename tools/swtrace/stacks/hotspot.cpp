@@ -124,8 +124,9 @@ class Structs {
   }
 
   static bool is_wanted(std::string_view type) {
-    constexpr std::string_view wanted[] = {"CodeCache", "AbstractInterpreter", "StubQueue",
-                                           "JVMFlag"};
+    constexpr std::string_view wanted[] = {
+        "CodeCache", "AbstractInterpreter", "StubQueue", "JVMFlag", "Method", "ConstMethod",
+        "Klass",     "ConstantPool",        "Symbol"};
     return std::ranges::find(wanted, type) != std::end(wanted);
   }
 
@@ -166,6 +167,27 @@ AddressRange interpreter(const Structs& structs) {
   return {*from, *from + static_cast<uint64_t>(*bytes)};
 }
 
+std::optional<MethodLayout> method_layout(const Structs& structs) {
+  MethodLayout layout;
+  constexpr uint64_t max_offset = 4096;
+  bool is_known = true;
+  const auto take = [&](uint64_t& offset, const std::optional<uint64_t>& found) {
+    is_known = is_known && found && *found <= max_offset;
+    offset = found.value_or(0);
+  };
+  take(layout.const_method, structs.field("Method::_constMethod"));
+  take(layout.constants, structs.field("ConstMethod::_constants"));
+  take(layout.name, structs.field("ConstMethod::_name_index"));
+  take(layout.signature, structs.field("ConstMethod::_signature_index"));
+  take(layout.owner, structs.field("ConstantPool::_pool_holder"));
+  take(layout.length, structs.field("ConstantPool::_length"));
+  take(layout.constants_size, structs.size("ConstantPool"));
+  take(layout.klass_name, structs.field("Klass::_name"));
+  take(layout.symbol_length, structs.field("Symbol::_length"));
+  take(layout.symbol_text, structs.field("Symbol::_body"));
+  return is_known ? std::optional(layout) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<HotspotFacts> read_hotspot(const ReadMemory& read, uint64_t bias,
@@ -180,6 +202,7 @@ std::optional<HotspotFacts> read_hotspot(const ReadMemory& read, uint64_t bias,
   const auto keeps_frames = flag(structs, "PreserveFramePointer");
   if (!keeps_frames || facts.code.begin == 0 || facts.interpreter.begin == 0) return std::nullopt;
   facts.keeps_frames = *keeps_frames;
+  facts.methods = method_layout(structs);
   return facts;
 }
 

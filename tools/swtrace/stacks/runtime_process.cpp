@@ -23,6 +23,11 @@ constexpr unsigned max_tries = 25;
 constexpr auto until_next_try = std::chrono::milliseconds(20);
 // Code that is generated elsewhere meanwhile is not seen.
 constexpr auto valid_for = std::chrono::seconds(1);
+constexpr size_t max_methods = 1 << 14;
+// Reads of methods: the process says where they are, and each stack can name a thousand. A job is
+// short, so that it does not seem to hang on a machine under load.
+constexpr double reads_a_second = 2048, max_reads = 2 * reads_a_second;
+constexpr size_t methods_a_job = 16;
 constexpr uint64_t page = 4096;
 constexpr uint64_t bytes_before = 512, bytes_after = 1536;
 
@@ -122,6 +127,78 @@ RuntimeProcess::Answer RuntimeProcess::frame_at(uint64_t address, MemoryThread& 
     return Answer::no;
   found_[address].state = State::pending;
   return Answer::later;
+}
+
+// ---- interpreted methods ----
+
+bool RuntimeProcess::interprets(uint64_t address) {
+  if (!names_) return false;
+  const std::lock_guard lock(mutex_);
+  return facts_ && facts_->methods && facts_->interpreter.contains(address);
+}
+
+void RuntimeProcess::read_methods(const MethodLayout& layout, std::span<const uint64_t> methods) {
+  for (const uint64_t method : methods) {
+    const auto name = read_method_name(
+        [this](uint64_t address, std::span<std::byte> bytes) { return read(address, bytes); },
+        layout, method);
+    const uint32_t number = name ? names_->add(*name, names_used_) : 0;
+    const std::lock_guard lock(mutex_);
+    methods_[method] = {State::done, Clock::now(), number};
+  }
+  ++method_reads_;
+}
+
+bool RuntimeProcess::may_read_a_method(Clock::time_point now) {
+  const std::chrono::duration<double> passed = now - reads_time_;
+  reads_left_ = std::min(max_reads, reads_left_ + passed.count() * reads_a_second);
+  reads_time_ = now;
+  if (reads_left_ < 1) return false;
+  --reads_left_;
+  return true;
+}
+
+// Another method can be at the same place when classes were unloaded: a name of a second before is
+// read again.
+RuntimeProcess::Answer RuntimeProcess::name_method(uint64_t method, Clock::time_point since,
+                                                   bool last, std::vector<uint64_t>& unread,
+                                                   uint32_t& number) {
+  const auto known = methods_.find(method);
+  if (known != methods_.end()) {
+    number = known->second.name;
+    if (last || ended_) return Answer::yes;
+    if (known->second.state == State::pending) return Answer::later;
+    if (since - known->second.time < valid_for) return Answer::yes;
+  }
+  number = 0;
+  if (last || ended_ || !may_read_a_method(Clock::now())) return Answer::no;
+  if (methods_.size() >= max_methods)
+    std::erase_if(methods_, [](const auto& entry) { return entry.second.state == State::done; });
+  methods_[method].state = State::pending;
+  unread.push_back(method);
+  return Answer::later;
+}
+
+RuntimeProcess::Answer RuntimeProcess::name_methods(const Methods& methods, MemoryThread& thread,
+                                                    bool last, std::span<uint32_t> numbers) {
+  const std::lock_guard lock(mutex_);
+  std::vector<uint64_t> unread;
+  Answer all = Answer::yes;
+  for (size_t i = 0; i < methods.places.size(); ++i) {
+    const Answer answer = name_method(methods.places[i], methods.since, last, unread, numbers[i]);
+    if (answer == Answer::later || all == Answer::yes) all = answer;
+  }
+  for (std::span<const uint64_t> rest = unread; !rest.empty();) {
+    const auto some = rest.first(std::min(rest.size(), methods_a_job));
+    rest = rest.subspan(some.size());
+    const auto read = [self = shared_from_this(), layout = *facts_->methods,
+                       methods = std::vector<uint64_t>(some.begin(), some.end())] {
+      self->read_methods(layout, methods);
+    };
+    if (thread.add(read)) continue;
+    for (const uint64_t method : some) methods_.erase(method);
+  }
+  return all;
 }
 
 }  // namespace pi::swtrace

@@ -17,7 +17,8 @@ RuntimeProcess* RuntimeProcesses::of(uint32_t pid, const MappedRuntime& runtime)
   if (processes_.size() >= max_processes)
     std::erase_if(processes_, [](const auto& entry) { return entry.second.ended; });
   if (processes_.size() >= max_processes) return nullptr;
-  auto process = std::make_shared<RuntimeProcess>(fmt::format("{}/{}/mem", proc_, pid), runtime);
+  auto process =
+      std::make_shared<RuntimeProcess>(fmt::format("{}/{}/mem", proc_, pid), runtime, names_);
   return processes_.emplace(pid, Entry{std::move(process)}).first->second.process.get();
 }
 

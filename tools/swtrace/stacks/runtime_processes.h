@@ -25,6 +25,8 @@ class RuntimeProcesses {
   // The id belongs to another program now.
   void forget(uint32_t pid) { processes_.erase(pid); }
   void clear();
+  // From now on interpreted methods get names.
+  void use_names(std::shared_ptr<FrameNames> names) { names_ = std::move(names); }
 
   // Java virtual machines whose compiled code has no frame pointers: the first, and how many.
   struct Lacking {
@@ -45,6 +47,7 @@ class RuntimeProcesses {
 
   const std::string proc_;
   MemoryThread thread_;
+  std::shared_ptr<FrameNames> names_;
   std::unordered_map<uint32_t, Entry> processes_;
   Lacking lacking_;
 };

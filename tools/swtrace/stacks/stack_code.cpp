@@ -32,12 +32,18 @@ RuntimeProcess* StackCode::runtime() {
   return *runtime_;
 }
 
-bool StackCode::may_be_code(const unwind::FramePlace& place, uint64_t address) {
+std::optional<uint64_t> StackCode::word_at(uint64_t address) const {
   const uint64_t at = address - stack_.registers[unwind::stack_pointer];
   uint64_t word = 0;
-  if (stack_.bytes.size() < sizeof word || at > stack_.bytes.size() - sizeof word) return true;
+  if (stack_.bytes.size() < sizeof word || at > stack_.bytes.size() - sizeof word)
+    return std::nullopt;
   std::memcpy(&word, stack_.bytes.data() + at, sizeof word);
-  return word != place.address && is_executable(word - 1);
+  return word;
+}
+
+bool StackCode::may_be_code(const unwind::FramePlace& place, uint64_t address) {
+  const auto word = word_at(address);
+  return !word || (*word != place.address && is_executable(*word - 1));
 }
 
 bool StackCode::returns_to_code(const unwind::FramePlace& place, const unwind::OwnedRule& rule) {
@@ -73,6 +79,32 @@ const unwind::OwnedRule* StackCode::rule_of(RuntimeProcess& runtime,
   }
 }
 
+// In HotSpot's interpreter, frames keep the method three words below the frame pointer; when it is
+// entered, it is in a register.
+void StackCode::note_method(const unwind::FramePlace& place, const unwind::OwnedRule& rule) {
+  constexpr int64_t method_offset = 3 * sizeof(uint64_t);
+  const bool is_framed = rule.cfa.base == unwind::frame_pointer &&
+                         rule.cfa.kind == unwind::CfaKind::offset &&
+                         rule.cfa.offset == 2 * int64_t{sizeof(uint64_t)};
+  const uint64_t at = place.registers[unwind::frame_pointer] - method_offset;
+  std::optional<uint64_t> method;
+  if (is_framed && at >= place.registers[unwind::stack_pointer])
+    method = word_at(at);
+  else if (place.exact && (is_framed || frame_.kind == FrameOfCode::Kind::exact))
+    method = place.registers[unwind::rbx];
+  if (!method || *method == 0) return;
+  interpreted_.frames.push_back(place.inner);
+  interpreted_.methods.push_back(*method);
+}
+
+std::shared_ptr<RuntimeProcess> StackCode::name_methods(RuntimeProcess::Clock::time_point since,
+                                                        std::span<uint32_t> numbers) {
+  if (!runtime_ || !*runtime_) return nullptr;
+  const Answer answer = (*runtime_)->name_methods({interpreted_.methods, since}, runtimes_.thread(),
+                                                  process_.last, numbers);
+  return answer == Answer::later ? (*runtime_)->shared_from_this() : nullptr;
+}
+
 unwind::Code StackCode::find(const unwind::FramePlace& place) {
   if (waits_ && !process_.last) return {};  // it is walked again
   const Mapping* mapping = mapping_at(place.address);
@@ -93,6 +125,7 @@ unwind::Code StackCode::find(const unwind::FramePlace& place) {
   if (answer == Answer::no) runtimes_.note_lacking(process_.pid, *process);
   if (answer == Answer::yes) code.rule = rule_of(*process, place);
   if (!code.rule) code.table = nullptr;
+  if (code.rule && process->interprets(place.address)) note_method(place, *code.rule);
   return code;
 }
 

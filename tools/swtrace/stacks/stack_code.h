@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "process_maps.h"
 #include "runtime_processes.h"
@@ -34,6 +36,19 @@ class StackCode : public unwind::CodeOfProcess {
   // The file whose table that is; null: the code.
   const std::shared_ptr<TableFile>& missing() const { return missing_; }
 
+  // The frames in an interpreter, and the structures of the methods that it interprets there.
+  struct Interpreted {
+    std::vector<size_t> frames;  // each the number of those inside of it
+    std::vector<uint64_t> methods;
+  };
+  const Interpreted& interpreted() const { return interpreted_; }
+  // Of the process, RuntimeProcess::method_reads().
+  uint64_t method_reads() const { return runtime_ && *runtime_ ? (*runtime_)->method_reads() : 0; }
+  // The numbers of the names of these methods. since: when they were first asked for. Not null: the
+  // process that must first read some.
+  std::shared_ptr<RuntimeProcess> name_methods(RuntimeProcess::Clock::time_point since,
+                                               std::span<uint32_t> numbers);
+
  private:
   using Answer = RuntimeProcess::Answer;
 
@@ -47,6 +62,8 @@ class StackCode : public unwind::CodeOfProcess {
   // Is a word of the stack the address of code? Without the word: yes.
   bool may_be_code(const unwind::FramePlace& place, uint64_t address);
   bool returns_to_code(const unwind::FramePlace& place, const unwind::OwnedRule& rule);
+  std::optional<uint64_t> word_at(uint64_t address) const;
+  void note_method(const unwind::FramePlace& place, const unwind::OwnedRule& rule);
 
   TableFiles& files_;
   RuntimeProcesses& runtimes_;
@@ -56,6 +73,7 @@ class StackCode : public unwind::CodeOfProcess {
   std::shared_ptr<TableFile> missing_;
   std::optional<RuntimeProcess*> runtime_;  // once it was looked for
   unwind::FrameOfCode frame_;               // the last that was asked for
+  Interpreted interpreted_;
 };
 
 }  // namespace pi::swtrace

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "stack_code.h"
 #include "walk/walk_stack.h"
 
 namespace pi::swtrace {
@@ -43,6 +42,10 @@ pi_stack_resolver StackResolver::functions() {
     return resolver.note_.c_str();
   };
   functions.drop = [](void* context, uint64_t id) { self(context).drop(id); };
+  functions.frame_name = [](void* context, uint32_t number) {
+    return self(context).frame_name(number);
+  };
+  name_frames();
   return functions;
 }
 
@@ -50,7 +53,9 @@ void StackResolver::begin() {
   waiting_.clear();
   maps_.clear();
   runtimes_.clear();
-  late_ = late_code_ = 0;
+  late_ = late_code_ = unnamed_ = 0;
+  if (names_frames_) names_ = std::make_shared<FrameNames>();
+  runtimes_.use_names(names_);
 }
 
 void StackResolver::change(const pi_process_change& change) {
@@ -74,22 +79,66 @@ std::shared_ptr<const ProcessMap> StackResolver::memory_at(const pi_stack_copy& 
   return memory;
 }
 
+// Frames that are guesses keep their addresses, which post tests. A thread that is itself in the
+// interpreter may be between methods.
+std::shared_ptr<RuntimeProcess> StackResolver::put_names(StackCode& code,
+                                                         RuntimeProcess::Clock::time_point since,
+                                                         std::span<uint64_t> addresses,
+                                                         unwind::Walked& walked) {
+  const auto& frames = code.interpreted().frames;
+  if (frames.empty()) return nullptr;
+  std::vector<uint32_t> numbers(frames.size());
+  if (auto reader = code.name_methods(since, numbers)) return reader;
+  uint32_t own = 0;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    if (frames[i] > walked.by_table) continue;
+    if (frames[i] == 0)
+      own = numbers[i];
+    else if (numbers[i] == 0)
+      ++unnamed_;
+    else
+      addresses[frames[i] - 1] = PI_FRAME_NAMED(numbers[i]);
+  }
+  if (own == 0 || addresses.empty()) return nullptr;
+  if (walked.frames == addresses.size()) {
+    walked.end = unwind::End::cut;
+    walked.by_table = std::min(walked.by_table, --walked.frames);
+  }
+  const auto end = addresses.begin() + static_cast<ptrdiff_t>(walked.frames);
+  std::move_backward(addresses.begin(), end, end + 1);
+  addresses[0] = PI_FRAME_OWN(own);
+  ++walked.frames;
+  ++walked.by_table;
+  return nullptr;
+}
+
+// A process can make its stacks wait for long: they are not walked again before it has read names.
+bool StackResolver::is_ready(const Waiting& waiting) {
+  if (waiting.missing) return files_.is_done(*waiting.missing);
+  if (!waiting.reader) return true;
+  runtimes_.thread().check();
+  return waiting.reader->method_reads() != waiting.reads;
+}
+
 bool StackResolver::resolve(const pi_stack_copy& copy, bool last, std::span<uint64_t> addresses,
                             pi_stack_frames& frames) {
   const auto known = waiting_.find(copy.id);
   const bool is_new = known == waiting_.end();
-  if (!is_new && !last && known->second.missing && !files_.is_done(*known->second.missing))
-    return false;
+  if (!is_new && !last && !is_ready(known->second)) return false;
   const auto memory = is_new ? memory_at(copy) : known->second.memory;
   unwind::CapturedStack stack;
   static_assert(PI_STACK_REGISTERS == unwind::register_count);
   std::copy(std::begin(copy.registers), std::end(copy.registers), stack.registers.begin());
   stack.bytes = {static_cast<const std::byte*>(copy.bytes), copy.length};
   StackCode code(files_, runtimes_, {copy.pid, memory.get(), last}, stack);
-  const auto walked = unwind::walk_stack(stack, code, addresses);
-  if (code.waits() && !last) {
+  auto walked = unwind::walk_stack(stack, code, addresses);
+  // Before the names are asked for, which another thread reads.
+  const uint64_t reads = code.method_reads();
+  const auto since = is_new ? RuntimeProcess::Clock::now() : known->second.since;
+  const auto reader = code.waits() && !last ? nullptr : put_names(code, since, addresses, walked);
+  if ((code.waits() || reader) && !last) {
     if (code.missing()) files_.ask(code.missing(), TableWish::wanted);
-    waiting_.insert_or_assign(copy.id, Waiting{memory, code.missing()});
+    waiting_.insert_or_assign(copy.id, Waiting{memory, code.missing(), reader, reads, since});
     return false;
   }
   if (code.missing())
@@ -126,6 +175,11 @@ std::vector<std::string> StackResolver::notes() const {
         fmt::format("{} user stack(s) in code that was generated at run time were guessed, since "
                     "the code was not read in time.",
                     late_code_));
+  if (unnamed_ != 0)
+    notes.push_back(
+        fmt::format("{} frame(s) of interpreted Java methods have no name, since it could not be "
+                    "read in time, or there were too many.",
+                    unnamed_));
   if (maps_.refused() != 0)
     notes.push_back(
         fmt::format("{} mapping(s) of programs are not known to the recorder, since it keeps a "

@@ -13,6 +13,7 @@
 #include "perfutil.h"
 #include "process_maps.h"
 #include "runtime_processes.h"
+#include "stack_code.h"
 #include "table_files.h"
 
 namespace pi::swtrace {
@@ -24,7 +25,7 @@ class StackResolver {
                          CompileBudget::Clock::duration time = CompileBudget::usual)
       : files_(std::move(compile), time) {}
 
-  // What libperfutil calls; this must outlive the trace.
+  // What libperfutil calls; this must outlive the trace. Interpreted methods get names then.
   pi_stack_resolver functions();
 
   void begin();
@@ -33,23 +34,38 @@ class StackResolver {
   bool resolve(const pi_stack_copy& copy, bool last, std::span<uint64_t> addresses,
                pi_stack_frames& frames);
   void drop(uint64_t id) { waiting_.erase(id); }
+  // Frames of interpreted methods have PI_FRAME_NAMED() from the next begin() on.
+  void name_frames() { names_frames_ = true; }
+  // Null: no frame has this number.
+  const char* frame_name(uint32_t number) const { return names_ ? names_->at(number) : nullptr; }
   std::vector<std::string> notes() const;
 
  private:
-  // A stack whose table, or code, is not ready.
+  // A stack whose table, or code, or names are not ready.
   struct Waiting {
     std::shared_ptr<const ProcessMap> memory;  // as it was at the time of the stack
     std::shared_ptr<TableFile> missing;        // null: code
+    std::shared_ptr<RuntimeProcess> reader;    // of names; null: none are missing
+    uint64_t reads = 0;                        // its method_reads() then
+    RuntimeProcess::Clock::time_point since{};
   };
 
   std::shared_ptr<const ProcessMap> memory_at(const pi_stack_copy& copy);
+  bool is_ready(const Waiting& waiting);
+  // Puts names in place of addresses. Not null: the process that must first read some.
+  std::shared_ptr<RuntimeProcess> put_names(StackCode& code,
+                                            RuntimeProcess::Clock::time_point since,
+                                            std::span<uint64_t> addresses, unwind::Walked& walked);
 
   TableFiles files_;
   ProcessMaps maps_;
   RuntimeProcesses runtimes_;
   std::unordered_map<uint64_t, Waiting> waiting_;  // by the id of the copy
   uint64_t late_ = 0, late_code_ = 0;              // stacks unwound without a table, or code
-  std::string note_;                               // the last that was asked for
+  bool names_frames_ = false;
+  std::shared_ptr<FrameNames> names_;
+  uint64_t unnamed_ = 0;  // frames of interpreted methods
+  std::string note_;      // the last that was asked for
 };
 
 }  // namespace pi::swtrace

@@ -57,6 +57,7 @@ struct Application {
   std::vector<uint64_t> dropped;  // their ids
   pi_stack_copy copy{};
   std::vector<uint64_t> words;
+  std::vector<std::string> names;  // of frames
 
   StackCopies copies(uint32_t bytes = 64) {
     StackCopies copies;
@@ -65,6 +66,10 @@ struct Application {
     copies.resolver.begin = [](void*) {};
     copies.resolver.change = [](void*, const pi_process_change*) {};
     copies.resolver.note = [](void*, unsigned) -> const char* { return nullptr; };
+    copies.resolver.frame_name = [](void* context, uint32_t number) -> const char* {
+      const auto& all = static_cast<Application*>(context)->names;
+      return number != 0 && number <= all.size() ? all[number - 1].c_str() : nullptr;
+    };
     if (may_ask_later)
       copies.resolver.drop = [](void* context, uint64_t id) {
         static_cast<Application*>(context)->dropped.push_back(id);
@@ -136,6 +141,17 @@ class PerfStackUnwinding : public testing::Test {
   std::vector<test::TimedRecord> whole_;
   std::vector<uint64_t> put_times_;
 };
+
+TEST_F(PerfStackUnwinding, NamesOfFramesAreLinesFromTheOnesThatAreKnown) {
+  uint32_t known = 0;
+  EXPECT_EQ(unwinding_.frame_names(known), "");
+  application_.names = {"a.b()V", "c\n9 d"};
+  EXPECT_EQ(unwinding_.frame_names(known), "1 a.b()V\n2 c\n");
+  EXPECT_EQ(known, 2u);
+  EXPECT_EQ(unwinding_.frame_names(known), "");
+  application_.names.emplace_back("e");
+  EXPECT_EQ(unwinding_.frame_names(known), "3 e\n");
+}
 
 TEST_F(PerfStackUnwinding, TheApplicationGetsRegistersByDwarfNumberAndTheUsedBytes) {
   hold(10, tick_with_copy(PERF_RECORD_MISC_USER, 10, {begin_of_user, 0x1000, 0x2000}, {1, 2, 3, 4},

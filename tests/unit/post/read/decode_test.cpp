@@ -135,6 +135,49 @@ TEST(Decode, JoinsAStackWithTheFramesOfItsId) {
   EXPECT_EQ(stack.user_frames(), 1u);
 }
 
+TEST(Decode, AFrameThatNamesTheRecordsAddressIsNoFrame) {
+  const uint64_t own = PITRACE_FRAME_OWN(7), named = PITRACE_FRAME_NAMED(8);
+  RecordBuilder in_user(false);
+  in_user.tick(1, true, 7, 8, 0x1001,
+               {.user = {own, named, 0x1003},
+                .flags = PITRACE_STACK_USER_TABLES,
+                .table_frames = 2});
+  const pi::RecordView record(in_user.bytes());
+  const pi::StackView stack = pi::stack_of_tprof(record);
+  EXPECT_EQ(stack.own_name(), PITRACE_FRAME_NAMED(7));
+  ASSERT_EQ(stack.user_frames(), 2u);
+  EXPECT_EQ(stack.table_frames(), 1u);
+  EXPECT_EQ(stack.frame(0), named);
+  EXPECT_EQ(stack.frame(1), 0x1003ull);
+  // Both of a number, as return addresses are read.
+  EXPECT_EQ(PITRACE_FRAME_NUMBER(named), 8u);
+  EXPECT_EQ(PITRACE_FRAME_NUMBER(named - 1), 8u);
+  EXPECT_TRUE(PITRACE_FRAME_IS_NAMED(named - 1));
+  EXPECT_FALSE(PITRACE_FRAME_IS_NAMED(own));
+  EXPECT_FALSE(PITRACE_FRAME_IS_NAMED(0xffffffffffffffffull));
+  EXPECT_FALSE(PITRACE_FRAME_IS_NAMED(0x00007fffffffffffull));
+}
+
+TEST(Decode, WhereTheThreadEnteredTheKernelIsNamedByTheFrameBehindIt) {
+  RecordBuilder records(false);
+  records.tick(1, false, 7, 8, 0xffffffff81000001,
+               {{0xffffffff81000002}, {0x1003}, PITRACE_STACK_USER_ID, 42});
+  const pi::RecordView record(records.bytes());
+  pi::StackView stack = pi::stack_of_tprof(record);
+  std::vector<std::byte> bytes(pitrace_size_stack(2));
+  const __u64 frames[] = {PITRACE_FRAME_OWN(9), 0x1004};
+  pitrace_encode_stack(bytes.data(), 1, 42, PITRACE_STACK_USER_TABLES, frames, 2, 2);
+  pi::UserFrames more{0, 0, 0, record, 0};
+  ASSERT_TRUE(pi::decode_user_frames(pi::RecordView(bytes), more));
+  stack.join(&more);
+  EXPECT_EQ(stack.own_name(), 0u);
+  ASSERT_EQ(stack.user_frames(), 2u);
+  EXPECT_EQ(stack.table_frames(), 2u);
+  EXPECT_EQ(stack.frame(0), 0xffffffff81000002ull);
+  EXPECT_EQ(stack.frame(1), PITRACE_FRAME_NAMED(9));
+  EXPECT_EQ(stack.frame(2), 0x1004ull);
+}
+
 // The whole depth, and the least that the first int cannot count.
 TEST(Decode, ReadsAStackWithMoreFramesThanItsFirstIntCounts) {
   for (const uint32_t depth : {256u, uint32_t{PITRACE_STACK_USER_DEPTH_MAX}}) {

@@ -78,7 +78,9 @@ TEST(Nrm2Reader, ReadsTextsAndSkipsUnknownSections) {
   trace.section(section_trace, {.flags = pi::nrm2::flag_full, .lost = 5}, eight)
       .section(0x7777, {}, eight)
       .text(section_info, "source=driver\n")
-      .text(pi::nrm2::section_build_ids, "ab12 /bin/a\n");
+      .text(pi::nrm2::section_build_ids, "ab12 /bin/a\n")
+      .text(pi::nrm2::section_frame_names, "1 a.b()V\n")
+      .text(pi::nrm2::section_frame_names, "2 a.c()V\n");
   DamageLog damage;
   const post::TraceFile file = good(trace.bytes(), damage);
   EXPECT_FALSE(damage.any());
@@ -86,6 +88,7 @@ TEST(Nrm2Reader, ReadsTextsAndSkipsUnknownSections) {
   EXPECT_EQ(file.info.source, "driver");
   ASSERT_EQ(file.build_ids.size(), 1u);
   EXPECT_EQ(file.build_ids[0].path, "/bin/a");
+  EXPECT_EQ(file.frame_names, (post::FrameNames{{1, "a.b()V"}, {2, "a.c()V"}}));
   EXPECT_THAT(file.full, ElementsAre(post::StreamKey{0, false}));
   ASSERT_EQ(file.header_lost.size(), 1u);
   EXPECT_EQ(file.header_lost[0].second, 5u);

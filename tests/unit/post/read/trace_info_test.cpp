@@ -7,6 +7,7 @@
 namespace {
 
 using post::parse_build_ids;
+using post::parse_frame_names;
 using post::parse_info;
 using post::TraceInfo;
 
@@ -78,6 +79,12 @@ TEST(BuildIds, DistinguishesMissingFromUnknown) {
   EXPECT_EQ(ids[1].id, "");
   EXPECT_EQ(ids[2].path, "/bin/c");
   EXPECT_EQ(ids[2].id, "?");
+}
+
+TEST(FrameNames, MalformedLinesAreIgnoredAndTheLastNameOfANumberCounts) {
+  post::FrameNames names;
+  parse_frame_names("1 a.b()V\n2 x\n0 zero\n-1 y\nz\n4294967296 big\n7\n\n2 c d\n", names);
+  EXPECT_EQ(names, (post::FrameNames{{1, "a.b()V"}, {2, "c d"}, {7, ""}}));
 }
 
 }  // namespace

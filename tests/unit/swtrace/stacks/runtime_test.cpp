@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Code without tables in processes with a runtime: what files and memory say about it, and stacks
 // through it.
-#include <dlfcn.h>
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -12,15 +10,13 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <fstream>
 #include <future>
 #include <random>
-#include <sstream>
 #include <thread>
 
 #include <pi/files.h>
 
-#include "compile/compile_table.h"
+#include "fake_jvm.h"
 #include "stacks/hotspot.h"
 #include "stacks/memory_thread.h"
 #include "stacks/stack_resolver.h"
@@ -29,58 +25,12 @@
 namespace pi::swtrace {
 namespace {
 
+using fake_jvm::FileTable;
+using fake_jvm::Loaded;
+using fake_jvm::read_own;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using unwind::Runtime;
-
-struct FileTable {
-  explicit FileTable(const char* path) {
-    std::ifstream in(path, std::ios::binary);
-    const std::string file{std::istreambuf_iterator<char>(in), {}};
-    auto compiled = unwind::compile_table(std::as_bytes(std::span(file)));
-    EXPECT_TRUE(compiled);
-    if (compiled) bytes = std::move(*compiled);
-    table = unwind::Table::check(bytes).value();
-  }
-  std::vector<std::byte> bytes;
-  unwind::Table table;
-};
-
-// Loaded, with the place of its file in memory.
-class Loaded {
- public:
-  explicit Loaded(const char* path) : handle_(::dlopen(path, RTLD_NOW)) {
-    EXPECT_NE(handle_, nullptr) << ::dlerror();
-    std::ifstream maps("/proc/self/maps");
-    const std::string name = std::string(path).substr(std::string(path).rfind('/'));
-    for (std::string line; std::getline(maps, line);) {
-      std::istringstream words(line);
-      std::string range, rights, offset;
-      words >> range >> rights >> offset;
-      if (line.ends_with(name) && rights.find('x') != rights.npos)
-        bias = std::stoull(range, nullptr, 16) - std::stoull(offset, nullptr, 16);
-    }
-  }
-  ~Loaded() { ::dlclose(handle_); }
-  Loaded(const Loaded&) = delete;
-  Loaded& operator=(const Loaded&) = delete;
-
-  template <class T>
-  T* symbol(const char* name) const {
-    return static_cast<T*>(::dlsym(handle_, name));
-  }
-  uint64_t bias = 0;
-
- private:
-  void* handle_;
-};
-
-bool read_own(uint64_t address, std::span<std::byte> bytes) {
-  static const UniqueFd memory(::open("/proc/self/mem", O_RDONLY | O_CLOEXEC));
-  return address <= INT64_MAX &&
-         ::pread(memory.get(), bytes.data(), bytes.size(), static_cast<off_t>(address)) ==
-             static_cast<ssize_t>(bytes.size());
-}
 
 TEST(SwtraceRuntime, TheFileOfAJavaVirtualMachineIsKnownByItsSymbols) {
   const FileTable file(FAKE_HOTSPOT);
@@ -112,22 +62,7 @@ TEST(SwtraceRuntime, BuiltInCodeOfV8HasTheRuleOfItsCalls) {
   EXPECT_EQ(rule_at("fake_assembly", 1000)->kind, unwind::CfaKind::none);
 }
 
-class SwtraceHotspot : public testing::Test {
- protected:
-  SwtraceHotspot() {
-    auto* code = library_.symbol<char>("fake_code");
-    *library_.symbol<const void*>("fake_low") = code;
-    *library_.symbol<const void*>("fake_high") = code + 4096;
-    code_ = reinterpret_cast<uint64_t>(code);
-  }
-  std::optional<HotspotFacts> facts(const ReadMemory& read = read_own) const {
-    return read_hotspot(read, library_.bias, file_.table.symbols());
-  }
-
-  const FileTable file_{FAKE_HOTSPOT};
-  const Loaded library_{FAKE_HOTSPOT};
-  uint64_t code_ = 0;
-};
+using SwtraceHotspot = fake_jvm::FakeHotspot;
 
 TEST_F(SwtraceHotspot, ItsCodeAndItsOptionAreRead) {
   *library_.symbol<bool>("fake_keeps_frames") = true;
