@@ -23,8 +23,7 @@ PathRow row_of(const CallTree& calls, const Summary& summary, const PathTree& pa
   for (; place != PathTree::root; place = paths.node(place).parent)
     ids.push_back(paths.node(place).value);
   // Skips the outermost functions that start a thread; the innermost function is always kept.
-  while (ids.size() > 1 && calls.frames().frame(ids.back()).start != StartKind::none)
-    ids.pop_back();
+  while (ids.size() > 1 && starts_thread(calls.frames().frame(ids.back()).start)) ids.pop_back();
   PathRow row{{}, {}, ticks};
   for (auto id = ids.rbegin(); id != ids.rend(); ++id) {
     row.names.push_back(frame_name(calls, summary, calls.frames().certain(*id)));

@@ -143,7 +143,8 @@ bool Frames::is_start(FrameId id) const {
 // From the innermost frame on, to the start of the thread or to the first invalid return address.
 // Code that starts threads keeps no frame pointers: beyond it only other such code is accepted.
 // Frames that unwind tables have found need no such test. The last of them can be in a C library
-// that has neither tables nor symbols.
+// that has neither tables nor symbols. Where they are on another stack, which was not copied, the
+// stack is cut: what is found there instead is no caller.
 void Frames::judge_user(JudgedStack& judged, const pi::StackView& stack, bool in_kernel,
                         const Process& process, uint64_t time, std::optional<FrameId> leaf) {
   const uint32_t first = stack.kernel_frames();
@@ -154,8 +155,9 @@ void Frames::judge_user(JudgedStack& judged, const pi::StackView& stack, bool in
   bool starts_before = has_leaf && is_start(*leaf);
   bool after_main = has_leaf && is_main(*leaf);
   bool is_outermost = has_leaf && frames_[*leaf].start == StartKind::outermost;
-  bool invalid = false;
-  for (uint32_t i = first; i < first + stack.user_frames() && !is_outermost; ++i) {
+  bool invalid = false, is_on_other_stack = false;
+  for (uint32_t i = first; i < first + stack.user_frames() && !is_outermost && !is_on_other_stack;
+       ++i) {
     const uint64_t address = address_of(stack, i, in_kernel);
     const FrameId id = at(process, address, false, time);
     const Frame& frame = frames_[id];
@@ -178,7 +180,12 @@ void Frames::judge_user(JudgedStack& judged, const pi::StackView& stack, bool in
     starts_before = starts;
     after_main = is_main(id);
     is_outermost = frame.start == StartKind::outermost;
+    is_on_other_stack = i < certain && frame.start == StartKind::other_stack;
     ++judged.user_frames;
+  }
+  if (is_on_other_stack) {
+    judged.user = StackEnd::cut;
+    return;
   }
   const bool has_guess = by_tables && first + judged.user_frames > certain;
   if (starts_before || (stack.flags() & PITRACE_STACK_USER_WHOLE) != 0) {

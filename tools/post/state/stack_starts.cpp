@@ -31,6 +31,7 @@ StartKind user_start(std::string_view symbol, std::string_view module) {
   constexpr std::string_view clones[] = {"clone", "clone3"};
   if (is_one_of(symbol, anywhere) || has_prefix_of(symbol, prefixes)) return StartKind::start;
   if (has_prefix_of(symbol, of_go)) return StartKind::outermost;
+  if (symbol.starts_with("runtime.asmcgocall")) return StartKind::other_stack;
   if (is_one_of(symbol, clones_anywhere)) return StartKind::clone;
   if (!is_c_library(module)) return StartKind::none;
   if (is_one_of(symbol, in_c_library)) return StartKind::start;

@@ -17,7 +17,14 @@ enum class StartKind : uint8_t {
   // The caller continues in it and the new thread begins in it (clone): a start only if the
   // thread's function returns to it.
   clone,
+  // Its callers are on another stack: Go's code calls C in it. Its unwind table does not say so.
+  other_stack,
 };
+
+// Nothing calls a function of this kind.
+constexpr bool starts_thread(StartKind kind) {
+  return kind != StartKind::none && kind != StartKind::other_stack;
+}
 
 // For user code. module: the path of its file. Names that a program may use for its own functions
 // (start_thread, clone) are starts in C libraries only; reserved names are starts in every module.
