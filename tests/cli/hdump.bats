@@ -4,6 +4,9 @@
 
 bats_require_minimum_version 1.5.0
 
+# shellcheck source=tests/support/page_data.bash
+source "$SOURCE_DIR/tests/support/page_data.bash"
+
 setup_file() {
   export PATH="$BUILD_DIR/bin:$PATH" LC_ALL=C.UTF-8
   cd "$BATS_FILE_TMPDIR" || return
@@ -49,6 +52,15 @@ class() { jq --arg name "$1" ".classes[] | select(.name == \$name) | .$2" "$made
   [[ $output == *".static leak = java.util.ArrayList "*".elementData = java.lang.Object[] "* ]]
   jq -e '.suspects[0].path.steps | .[-2].reference == "elementData" and .[-3].reference == "static leak"' "$made/report.json"
   jq -e '[.ways[].path] | index("class Heap > java.util.ArrayList > java.lang.Object[] > Heap$Item > byte[]") != null' "$made/report.json"
+}
+
+@test "the HTML page has the classes, ways and suspects of the report" {
+  page_of "$made/report.json"
+  rows() { jq -c --arg title "Java heap: $1" '.names as $names | .tables[] | select(.title == $title)
+    | [.level, (.name | map($names[.] | sub("  \\(.*\\)$"; ""))), .cells[]] | transpose[]' data.json; }
+  rows classes | cmp - <(jq -c '.classes[] | [0, .name, .objects, .bytes, .retained]' "$made/report.json")
+  rows 'what retains what' | cmp - <(jq -c '.ways[] | [.depth - 1, (.path | split(" > ") | last), .objects, .bytes, .retained]' "$made/report.json")
+  rows 'leak suspects' | jq -c 'select(.[0] == 0)[-1]' | cmp - <(jq '.suspects[].retained' "$made/report.json")
 }
 
 @test "--paths shows the way to objects of a class, through fields and array elements" {

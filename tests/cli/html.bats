@@ -4,6 +4,9 @@
 
 bats_require_minimum_version 1.5.0
 
+# shellcheck source=tests/support/page_data.bash
+source "$SOURCE_DIR/tests/support/page_data.bash"
+
 setup_file() {
   export PATH="$BUILD_DIR/bin:$PATH"
   export made=$BATS_FILE_TMPDIR PITRACE_SOCKET=$BATS_FILE_TMPDIR/socket
@@ -32,13 +35,6 @@ setup() {
 
 need_trace() { [[ ! -e $made/no-perf ]] || skip "needs perf events"; }
 
-# data FILE: prints the data of a page.
-data() {
-  node -e 'const page = require("fs").readFileSync(process.argv[1], "utf8");
-    const data = /^<pre id="data" hidden>([A-Za-z0-9+\/=]*)<\/pre>$/m.exec(page)[1];
-    process.stdout.write(require("zlib").inflateSync(Buffer.from(data, "base64")));' "$1"
-}
-
 @test "the page's functions compute what they should" {
   node --test "$SOURCE_DIR/tests/support/page_test.mjs"
 }
@@ -46,7 +42,7 @@ data() {
 @test "the page has the ticks of the reports, by process and symbol, and by CPU" {
   need_trace
   post -r "$made/run.nrm2" -clip 0 --html --json -offcpu -demangle
-  data tprof.html >data.json
+  page_data tprof.html >data.json
   ticks=$(jq .ticks tprof.json)
   [ "$ticks" -gt 100 ]
   [ "$(jq -c '[.schema, .schema_version, .tick_count, (.ticks.amount | add), (.cpu_ticks.amount | add)]' data.json)" = \
@@ -75,7 +71,7 @@ data() {
 @test "user hooks are in the page, with their text and the thread that wrote them" {
   need_trace
   post -r "$made/run.nrm2" --html
-  data tprof.html | jq -c '. as $d | .hooks | [(.amount | add), .left_out, (.major | unique), (.minor | unique),
+  page_data tprof.html | jq -c '. as $d | .hooks | [(.amount | add), .left_out, (.major | unique), (.minor | unique),
     (.text | unique | map($d.names[.])), (.thread | unique | map($d.names[$d.processes.name[$d.threads.process[. - 1]]]))]' >hooks
   [ "$(cat hooks)" = '[25,0,[112],[7],["<script>"],["hook"]]' ]
 }
@@ -83,7 +79,7 @@ data() {
 @test "names that look like markup are data" {
   need_trace
   post -r "$made/run.nrm2" --html=page.html
-  data page.html | jq -e '.names | index("</script><img src=x onerror=alert(1)>")'
+  page_data page.html | jq -e '.names | index("</script><img src=x onerror=alert(1)>")'
   run ! grep -q 'onerror=alert' page.html
   [ "$(grep -o '<script' page.html | wc -l)" -eq 1 ]
 }
@@ -94,19 +90,19 @@ data() {
   # On a busy machine the program runs for many seconds, with gaps.
   part=$(jq .trace.trace_time_s tprof.json | awk '{ printf "%.3f-%.3f", $1 * 0.3, $1 * 0.6 }')
   post -r "$made/run.nrm2" --html=part.html --time "$part" --process calls
-  data whole.html >whole.json
-  data part.html >part.json
+  page_data whole.html >whole.json
+  page_data part.html >part.json
   [ "$(jq .time.bin_ns part.json)" -lt "$(jq .time.bin_ns whole.json)" ]
   jq -e '.processes.name as $all | .names as $names | [$all[] | $names[.]] | unique == ["calls"]' part.json
   # Waits cannot be divided by module: the page has none.
   post -r "$made/run.nrm2" --html=module.html --module calls
-  [ "$(data module.html | jq -c .schedule)" = null ]
+  [ "$(page_data module.html | jq -c .schedule)" = null ]
 }
 
 @test "lines and instructions have the ticks of their functions" {
   need_trace
   post -r "$made/run.nrm2" -clip 0 --html --json --process calls
-  data tprof.html >data.json
+  page_data tprof.html >data.json
   jq -r '. as $d | [.code.ticks.sums, .code.ticks.instruction] | transpose
     | reduce .[] as [$sums, $instruction] ({at: 0, by: {}};
         $d.code.instructions.frame[$instruction] as $frame | $d.names[$d.frames.symbol[$frame]] as $symbol
@@ -124,8 +120,8 @@ data() {
 @test "source text is in the page only with --with-source, and of files that may be read" {
   need_trace
   for directory in "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR"/*/ "$made"; do chmod o+x "$directory"; done
-  texts() { data "$1" | jq '.names as $n | [.code.lines.text[] | $n[.]] | any(test("[a-z]"))'; }
-  files() { data "$1" | jq -r '.code.sources[] | join(" ")'; }
+  texts() { page_data "$1" | jq '.names as $n | [.code.lines.text[] | $n[.]] | any(test("[a-z]"))'; }
+  files() { page_data "$1" | jq -r '.code.sources[] | join(" ")'; }
   post -r "$made/run.nrm2" --html=none.html --process calls
   [ "$(texts none.html)" = false ]
   [ -z "$(files none.html)" ]
@@ -151,7 +147,7 @@ data() {
   need_trace
   # Other programs can have the same names in other directories, which a comparison unites.
   post --diff "$made/run.nrm2" "$made/run.nrm2" --process calls --html >diff.txt
-  data tprof.diff.html >data.json
+  page_data tprof.diff.html >data.json
   jq -e --arg trace "$made/run.nrm2" '.base.trace == $trace and .base.ticks == .tick_count and (.base.paths.ticks | add) == .tick_count' data.json
   # By function, both have the same ticks.
   by_function() { jq -c "[$1 | transpose[] | select(.[1] > 0)] | group_by(.[0]) | map([.[0][0], (map(.[1]) | add)])" data.json; }
@@ -170,11 +166,6 @@ data() {
   done
 }
 
-# Rows of a table in data.json: level, name and the numbers of each column.
-rows_of_table() {
-  jq -r --argjson table "$1" '.names as $names | .tables[$table] | [.level, (.name | map($names[.])), .cells[]] | transpose[] | map(tostring) | join(" ")' data.json
-}
-
 @test "--with-data adds the call trees of a log-rt with their error bounds, and the counts of PTT" {
   need_trace
   cat >log-rt.json <<'END'
@@ -190,12 +181,12 @@ END
     ended_threads: {threads: 1, dispatches: 3, interrupts: 4, values: {CYCLES: 1e6}},
     threads_without_account: {dispatches: 0, interrupts: 0, values: {CYCLES: 0}}}' >ptt.json
   post -r "$made/run.nrm2" --html --with-data log-rt.json --with-data ptt.json
-  data tprof.html >data.json
+  page_data tprof.html >data.json
   # Calls, the metric itself, twice the bound for each call, and with all that is below.
-  rows_of_table 0 | diff - <(printf '%s\n' '0 thread 1 1 10 5 155' '1 </script><img src=x onerror=alert(1)> 4 100 20 95' '2 deep 6 -5 30 -5' '1 other 2 50 10 50')
+  page_rows data.json 0 | diff - <(printf '%s\n' '0 thread 1 1 10 5 155' '1 </script><img src=x onerror=alert(1)> 4 100 20 95' '2 deep 6 -5 30 -5' '1 other 2 50 10 50')
   jq -e '.tables[0].facts | contains([["Error bound", "2.5 cycles of a call or a return"], ["Lost", "3 nodes"]])' data.json
   [ "$(jq -r '.tables[0] | .file, .columns[]' data.json | paste -sd ' ')" = 'log-rt.json calls itself error bound with calls' ]
-  rows_of_table 1 >rows
+  page_rows data.json 1 >rows
   grep -qx '0 many:5 60000 120000 1799970000' rows
   grep -qx '0 few:6 7 8 1000000000' rows
   grep -qx '1 one:9 7 8 1000000000' rows
@@ -207,11 +198,50 @@ END
   jq -e '.tables[1].facts[] | select(.[0] == "Left out")' data.json
 }
 
+@test "--with-data adds JProf's reports on locks and the heap, with what is not available" {
+  cat >jlm.json <<'END'
+{"schema_version": 1, "hold_times": true, "interval_ns": 1000000, "gc_ns": 7, "lost_gets": 2, "collisions": 0, "monitors": [
+   {"class": "Busy", "hash": "ab", "gets": 4, "nonrec": 4, "slow": 1, "rec": 0, "hold_ns": 250000},
+   {"class": "</script><img src=x onerror=alert(1)>", "hash": "", "gets": 15, "nonrec": 10, "slow": 0, "rec": 5, "hold_ns": 20000}],
+ "blocked_elsewhere": [{"class": "a\u001bb", "slow": 3}], "not_counted": [{"what": "A.run()V", "why": "too large"}, {"what": "B", "why": "too large"}]}
+END
+  page_of jlm.json
+  page_rows data.json 0 | diff - <(printf '%s\n' '0 Busy@ab 25 4 4 1 0 25 62500 250000' '0 </script><img src=x onerror=alert(1)>@* 0 15 10 0 5 2 2000 20000')
+  page_rows data.json 1 | diff - <(printf '%s\n' '0 a\x1bb 3')
+  jq -e '.tables[0] | .columns[0:7] == ["%MISS", "GETS", "NONREC", "SLOW", "REC", "%UTIL", "AVER_HTM (ns)"]' data.json
+  jq -e '.tables[0].facts | contains([["Lost", "2 gets for lack of memory"], ["Not counted", "A.run()V and 1 more: too large"]])' data.json
+  jq -e '[.tables[0].facts[] | select(.[0] == "Not available")] | length == 1' data.json
+  jq -c '.hold_times = false | del(.monitors[].hold_ns) | .blocked_elsewhere = []' jlm.json >jlml.json
+  page_of jlml.json
+  page_rows data.json 0 | diff - <(printf '%s\n' '0 Busy@ab 25 4 4 1 0' '0 </script><img src=x onerror=alert(1)>@* 0 15 10 0 5')
+  jq -e '[.tables[0].facts[] | select(.[0] == "Not available")] | length == 2' data.json
+  cat >heap.json <<'END'
+{"file": "a.hprof", "format": "hprof", "time_ms": 1, "objects": 9, "bytes": 90, "reachable_objects": 8, "reachable_bytes": 80, "references": 5,
+ "dangling_references": 2, "objects_without_class": 0, "classes_loaded": 3, "layout": {"source": "assumed"}, "roots_assumed": true, "roots": {},
+ "classes": [{"name": "</script><img src=x onerror=alert(1)>", "objects": 5, "bytes": 50, "retained": 70, "retained_exact": false}],
+ "largest": [{"object": "Big", "id": 255, "bytes": 40, "retained": 60}],
+ "ways": [{"path": "A", "depth": 1, "objects": 1, "bytes": 8, "retained": 70, "cut": false},
+          {"path": "A > B > C", "depth": 2, "objects": 2, "bytes": 16, "retained": 60, "cut": true},
+          {"path": "D", "depth": 1, "objects": 1, "bytes": 8, "retained": 9, "cut": false}],
+ "suspects": [{"object": "Big", "id": 255, "objects": 1, "retained": 60, "percent": 75, "held": [{"name": "X", "objects": 4, "bytes": 30}],
+               "path": {"root": "system class", "steps": [{"object": "Y", "id": 16, "reference": "static leak"}]}}],
+ "paths": [], "damage": {"places": 3, "messages": []}}
+END
+  page_of heap.json
+  page_rows data.json 0 | diff - <(echo '0 </script><img src=x onerror=alert(1)>  (retained: at least) 5 50 70')
+  page_rows data.json 1 | diff - <(echo '0 Big 0xff 40 60')
+  page_rows data.json 2 | diff - <(printf '%s\n' '0 A 1 8 70' '1 B > C  (and deeper) 2 16 60' '0 D 1 8 9')
+  page_rows data.json 3 | diff - <(printf '%s\n' '0 Big 0xff 1 null 75 60' '1 keeps alive: X 4 30 null null' '1 reached from root: system class null null null null' \
+    '2 Y 0x10 static leak null null null null')
+  jq -e '.tables[3].facts | map(.[0]) | contains(["Sizes", "Roots", "Damaged"])' data.json
+}
+
 @test "--with-data takes files of these kinds only, and goes with --html" {
   need_trace
   run -255 post -r "$made/run.nrm2" --with-data x.json
   [[ $output == *"--with-data goes with --html"* ]]
-  for text in '' '{}' '[1]' '{"threads_without_account": 1}' '{"schema_version": 1, "threads": [{"nodes": [{"level": 3, "calls": 1, "base": []}]}]}'; do
+  for text in '' '{}' '[1]' '{"threads_without_account": 1}' '{"schema_version": 1, "threads": [{"nodes": [{"level": 3, "calls": 1, "base": []}]}]}' \
+    '{"blocked_elsewhere": []}' '{"blocked_elsewhere": [], "monitors": [1]}' '{"dangling_references": 1, "classes": [{"name": 7}]}'; do
     printf '%s' "$text" >bad.json
     run -1 post -r "$made/run.nrm2" --html --with-data bad.json
     [[ $output == *bad.json* ]]

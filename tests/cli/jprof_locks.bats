@@ -5,6 +5,9 @@
 
 bats_require_minimum_version 1.5.0
 
+# shellcheck source=tests/support/page_data.bash
+source "$SOURCE_DIR/tests/support/page_data.bash"
+
 setup() {
   PATH="$BUILD_DIR/bin:$PATH"
   agent=$BUILD_DIR/lib/libjprof.so
@@ -88,6 +91,12 @@ for line in open("found"):
     name, nonrec = line.split()[:2]
     assert sums[name] == int(nonrec), line
 END
+  # And the HTML page those of the text, whose numbers are rounded.
+  page_of log-jlm.1.json
+  page_rows data.json 0 | awk '{ printf "%.2f %d %d %d %d %.2f %.0f %s\n", $3, $4, $5, $6, $7, $8, $9, $2 }' >in-page
+  awk '$6 == "-" && $7 == "-" { printf "%s %s %s %s %s %s %s %s\n", $1, $2, $3, $4, $5, $8, $9, $10 }' log-jlm.1 >in-text
+  [ "$(wc -l <in-text)" -gt 5 ]
+  cmp in-text in-page
 }
 
 @test "classes defined without a name, full methods and a small heap: counted, or said to be not counted" {

@@ -94,3 +94,23 @@ record() {
     arcf --json >tree.json
     node "$SOURCE_DIR/tests/long/page_flow.mjs" "$PWD/tprof.html" "$PWD/tree.json"
 }
+
+@test "the page with tables of JProf and hdump, whose names look like markup" {
+    command -v chromium >/dev/null || skip "needs chromium (scripts/install-deps long)"
+    name='</script><img src=x onerror=alert(1)>'
+    jq -n --arg name "$name" '{schema_version: 1, calibrated: true, metrics: [], lost: {},
+        threads: [{tid: 7, name: "t", nodes: [{level: 0, calls: 1, base: []}, {level: 1, calls: 4, base: [], name: $name}]}]}' >log-rt.json
+    jq -n --arg name "$name" '{schema_version: 1, hold_times: false, interval_ns: 1000000, gc_ns: 7, lost_gets: 0, collisions: 0, blocked_elsewhere: [],
+        monitors: [{class: "Busy", hash: "ab", gets: 4, nonrec: 4, slow: 1, rec: 0}, {class: $name, hash: "", gets: 15, nonrec: 10, slow: 0, rec: 5}],
+        not_counted: [{what: $name, why: $name}]}' >jlm.json
+    jq -n --arg name "$name" '{file: $name, format: $name, objects: 9, bytes: 90, reachable_objects: 8, reachable_bytes: 80, dangling_references: 2,
+        objects_without_class: 0, layout: {source: "assumed"}, roots_assumed: true, largest: [], ways: [], damage: {places: 3, messages: []},
+        classes: [{name: $name, objects: 5, bytes: 50, retained: 70, retained_exact: false}],
+        suspects: [{object: "Big", id: 255, objects: 1, retained: 60, percent: 75, held: [{name: $name, objects: 4, bytes: 30}],
+            path: {root: $name, steps: []}}]}' >heap.json
+    # A trace without perf events.
+    address() { nm "$BUILD_DIR/tests/flows" | awk -v name="$1" '$3 == name { print $1 }'; }
+    "$BUILD_DIR/tests/step_trace" flow.nrm2 "$(address begin)" "$(address end)" -- "$BUILD_DIR/tests/flows"
+    post -r flow.nrm2 --html --with-data log-rt.json --with-data jlm.json --with-data heap.json
+    node "$SOURCE_DIR/tests/long/page_tables.mjs" "$PWD/tprof.html"
+}

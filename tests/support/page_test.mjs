@@ -470,6 +470,13 @@ test('a table of another program as a tree: sorted, opened and searched', () => 
   assert.deepEqual(shown(new Set(rows)), ['0 main', '0 app', '1 parse', '1 work']);
   page.sortTree(table, rows, -1);
   assert.deepEqual(shown(new Set(rows)), ['0 app', '1 parse', '1 work', '0 main']);
+  // A number that is not available is the last one.
+  given.tables[0].cells[1][0] = null;
+  const lacking = page.traceOf(given).tables[0];
+  const sorted = page.treeOf(lacking);
+  page.sortTree(lacking, sorted, 1);
+  assert.deepEqual(names(sorted), ['0 main', '0 app']);
+  assert.deepEqual([page.amount(lacking.cells[1][0]), page.amount(-0.5), page.amount(0)], ['–', '-0.5', '0']);
   assert.deepEqual(shown(none, 'IMG'), ['0 app', '1 work', '2 </script><img src=x onerror=alert(1)>']);
   assert.deepEqual(shown(new Set(rows), '', 2), ['0 app', '1 parse']);
   assert.deepEqual(plain(page.traceOf(data()).tables), []);

@@ -104,9 +104,9 @@ pi::Status TickAnalysis::use_symbols() {
 pi::Status TickAnalysis::read_tables() {
   if (!options_.html) return {};
   for (const std::string& path : options_.report.data_files) {
-    auto table = read_html_table(path);
-    if (!table) return table.error();
-    tables_.push_back(std::move(*table));
+    auto tables = read_html_tables(path);
+    if (!tables) return tables.error();
+    std::ranges::move(*tables, std::back_inserter(tables_));
   }
   return {};
 }

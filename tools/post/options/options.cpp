@@ -60,8 +60,9 @@ cli::OptionTable option_table() {
                          "the HTML page also has the text of source lines with ticks, from files "
                          "that you may read")(
       "with-data", repeated("FILE"),
-      "the HTML page also has the table of FILE: a log-rt with JSON, or what ptt dump -json has "
-      "printed")("show", "also write every record of the trace as a line to post.show")(
+      "the HTML page also has the tables of FILE: a log-rt or log-jlm with JSON, or what ptt dump "
+      "-json or hdump --json has printed")(
+      "show", "also write every record of the trace as a line to post.show")(
       "showx", "write post.show only, without looking up symbols")(
       "showxx", "as --showx, with the words of each record in hexadecimal")(
       "showt", "as --show, with a column of seconds; can be combined with --showx and --showxx")(

@@ -6,13 +6,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
+#include "html_jvm_tables.h"
 #include "json.h"
+#include "table_json.h"
 #include "text/text.h"
 #include "text_file.h"
 
@@ -61,24 +64,6 @@ HtmlTable table_of(const logrt::CallFlow& flow) {
 // ---- PTT
 // -----------------------------------------------------------------------------------------
 
-const Json& member(const Json& json, const char* name) {
-  const Json* found = json.find(name);
-  if (found == nullptr) throw std::runtime_error(fmt::format("\"{}\" is missing", name));
-  return *found;
-}
-
-double number(const Json& json, const char* name) {
-  const auto value = member(json, name).number();
-  if (!value) throw std::runtime_error(fmt::format("\"{}\" is no number", name));
-  return *value;
-}
-
-std::string text_of(const Json& json, const char* name) {
-  const std::string* value = member(json, name).text();
-  if (value == nullptr) throw std::runtime_error(fmt::format("\"{}\" is no text", name));
-  return printable(*value);
-}
-
 // Dispatches, interrupts, and the value of each metric.
 std::vector<double> counts_of(const Json& json, const std::vector<std::string>& metrics) {
   std::vector<double> cells{number(json, "dispatches"), number(json, "interrupts")};
@@ -90,7 +75,8 @@ std::vector<double> counts_of(const Json& json, const std::vector<std::string>& 
 // The first `columns` of them.
 void add(std::vector<double>& sums, const std::vector<double>& cells, size_t columns = SIZE_MAX) {
   sums.resize(cells.size());
-  for (size_t i = 0; i < std::min(columns, cells.size()); ++i) sums[i] += cells[i];
+  for (size_t i = 0; i < std::min(columns, cells.size()); ++i)
+    if (!std::isnan(cells[i])) sums[i] += cells[i];
 }
 
 HtmlTable table_of_ptt(const Json& json) {
@@ -136,6 +122,8 @@ void limit_levels(HtmlTable& table) {
     table.facts.push_back({"Note", fmt::format("Rows below level {} are shown there.", max_level)});
 }
 
+constexpr const char* left_out = "[left out]";
+
 // The largest file of PTT: it has some 300 bytes for each thread.
 constexpr size_t max_ptt_bytes = size_t{256} << 20;
 
@@ -146,6 +134,21 @@ std::optional<HtmlTable> ptt_table(std::string_view text) {
   if (!json || !json->is_object() || json->find("threads_without_account") == nullptr)
     return std::nullopt;
   return table_of_ptt(*json);
+}
+
+// Of counts of PTT or a log-rt.
+pi::Result<HtmlTable> table_of_text(std::string_view text, const std::string& path) {
+  try {
+    if (auto table = ptt_table(text)) return std::move(*table);
+  } catch (const std::runtime_error& problem) {
+    return pi::Error{-1, fmt::format("{} cannot be read as counts of ptt dump -json: {}.",
+                                     printable(path), problem.what())};
+  }
+  const auto flow = logrt::parse_call_flow(text, path, "");
+  if (flow) return table_of(*flow);
+  return pi::Error{-1, fmt::format("{} --with-data takes what ptt dump -json or hdump --json has "
+                                   "printed, and a log-rt or log-jlm with the option JSON.",
+                                   flow.error().message)};
 }
 
 }  // namespace
@@ -178,7 +181,8 @@ pi::Json table_json(const HtmlTable& table,
   for (size_t i = 0; i < table.columns.size(); ++i) {
     columns.push_back(table.columns[i]);
     Json column = Json::array();
-    for (const HtmlTable::Row& row : table.rows) column.push_back(row.cells[i]);
+    for (const HtmlTable::Row& row : table.rows)
+      column.push_back(std::isnan(row.cells[i]) ? Json() : Json(row.cells[i]));
     cells.push_back(std::move(column));
   }
   return {{"title", table.title},     {"file", table.file},       {"facts", std::move(facts)},
@@ -194,7 +198,8 @@ size_t shorten_table(HtmlTable& table, size_t rows) {
   for (size_t i = table.rows.size(); i-- > 0;) {
     const HtmlTable::Row& row = table.rows[i];
     if (below.size() < row.level + size_t{2}) below.resize(row.level + size_t{2});
-    weights[i] = std::max(row.cells.back(), std::exchange(below[row.level + size_t{1}], 0));
+    // A number that is not known is no larger than 0.
+    weights[i] = std::fmax(std::exchange(below[row.level + size_t{1}], 0), row.cells.back());
     below[row.level] = std::max(below[row.level], weights[i]);
   }
   std::vector<double> sorted = weights;
@@ -210,41 +215,42 @@ size_t shorten_table(HtmlTable& table, size_t rows) {
     }
     // This row and all below it, and the next ones like it: one row.
     const uint32_t level = table.rows[i].level;
-    if (kept.empty() || kept.back().level != level || kept.back().name != "[left out]")
-      kept.push_back({level, "[left out]", std::vector<double>(table.columns.size())});
+    if (kept.empty() || kept.back().level != level || kept.back().name != left_out)
+      kept.push_back({level, left_out, std::vector<double>(table.columns.size())});
     add(kept.back().cells, table.rows[i].cells);
     for (++joined, ++i; i < table.rows.size() && table.rows[i].level > level; ++i, ++joined)
       add(kept.back().cells, table.rows[i].cells, table.with_below);
   }
+  for (HtmlTable::Row& row : kept)
+    if (row.name == left_out)
+      for (const size_t column : table.not_sums) row.cells[column] = not_available;
   table.rows = std::move(kept);
   return joined;
 }
 
-pi::Result<HtmlTable> parse_html_table(std::string_view text, const std::string& path) {
-  std::optional<HtmlTable> table;
+pi::Result<std::vector<HtmlTable>> parse_html_tables(std::string_view text,
+                                                     const std::string& path) {
+  std::vector<HtmlTable> tables;
   try {
-    table = ptt_table(text);
+    if (auto found = jvm_tables(text)) tables = std::move(*found);
   } catch (const std::runtime_error& problem) {
-    return pi::Error{-1, fmt::format("{} cannot be read as counts of ptt dump -json: {}.",
+    return pi::Error{-1, fmt::format("{} cannot be read as log-jlm or output of hdump --json: {}.",
                                      printable(path), problem.what())};
   }
-  if (!table) {
-    const auto flow = logrt::parse_call_flow(text, path, "");
-    if (!flow)
-      return pi::Error{-1, fmt::format("{} --with-data takes what ptt dump -json or a log-rt with "
-                                       "the option JSON has.",
-                                       flow.error().message)};
-    table = table_of(*flow);
+  if (tables.empty()) {
+    auto table = table_of_text(text, path);
+    if (!table) return table.error();
+    limit_table(*table);
+    tables.push_back(std::move(*table));
   }
-  table->file = printable(path);
-  limit_table(*table);
-  return std::move(*table);
+  for (HtmlTable& table : tables) table.file = printable(path);
+  return tables;
 }
 
-pi::Result<HtmlTable> read_html_table(const std::string& path) {
+pi::Result<std::vector<HtmlTable>> read_html_tables(const std::string& path) {
   const auto text = pi::read_text_file(path, logrt::max_file_bytes);
   if (!text) return text.error();
-  return parse_html_table(*text, path);
+  return parse_html_tables(*text, path);
 }
 
 }  // namespace post

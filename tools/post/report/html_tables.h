@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tables of other programs that the HTML page also shows: call trees of a log-rt, counts of PTT.
+// Tables of other programs that the HTML page also shows.
 #ifndef POST_HTML_TABLES_H
 #define POST_HTML_TABLES_H
 
@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@
 #include "read/losses.h"
 
 namespace post {
+
+// In a cell: its number is not known.
+constexpr double not_available = std::numeric_limits<double>::quiet_NaN();
 
 // A tree of rows with numbers, depth first.
 struct HtmlTable {
@@ -30,6 +34,7 @@ struct HtmlTable {
   std::vector<std::string> columns;
   std::string order;      // of the rows, for example "first call"; "": none
   size_t with_below = 0;  // from this column on, the numbers of a row contain those of rows below
+  std::vector<size_t> not_sums;  // columns whose numbers cannot be added up
   std::vector<Row> rows;
 };
 
@@ -37,10 +42,12 @@ struct HtmlTable {
 // below; the others of a row are joined.
 constexpr size_t max_table_rows = 50'000;
 
-// What ptt dump -json, JProf or libhookit (JSON) has written. The error's message is a sentence.
-pi::Result<HtmlTable> read_html_table(const std::string& path);
+// Of what ptt dump -json, JProf or libhookit (log-rt and log-jlm with JSON) or hdump --json has
+// written. The error's message is a sentence.
+pi::Result<std::vector<HtmlTable>> read_html_tables(const std::string& path);
 // The same from a text; path is for messages.
-pi::Result<HtmlTable> parse_html_table(std::string_view text, const std::string& path);
+pi::Result<std::vector<HtmlTable>> parse_html_tables(std::string_view text,
+                                                     const std::string& path);
 
 // The table as the page reads it (docs/html-data.md). add_text: returns the number of a name.
 pi::Json table_json(const HtmlTable& table,

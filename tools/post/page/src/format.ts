@@ -11,7 +11,7 @@ const tenths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
 
 // A number of a table: most are whole.
 export function amount(value: number): string {
-  return tenths.format(value);
+  return Number.isNaN(value) ? '–' : tenths.format(value);
 }
 
 const thousandths = new Intl.NumberFormat('en-US', { minimumFractionDigits: 3, maximumFractionDigits: 3 });

@@ -7,7 +7,7 @@ import { traceOf } from './trace';
 
 export { boxesOf, changeOf, FlameMaker, foundTicks, guessMark } from './flame';
 export { flowTrace } from './flow';
-export { count, duration, milliseconds, percent, roundStep, seconds } from './format';
+export { amount, count, duration, milliseconds, percent, roundStep, seconds } from './format';
 export { HookMarks } from './hooks';
 export { cpuLanes, mean, orderLanes, threadLanes } from './lanes';
 export { makeRows, sortRows, visibleRows } from './rows';

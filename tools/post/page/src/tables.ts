@@ -23,12 +23,14 @@ export function treeOf(table: Table): TableRow[] {
 export const byName = -1;
 export const asGiven = -2; // in the order of the rows of the table
 
-// column: names are in alphabetic order, numbers begin with the largest.
+const known = (value: number) => (Number.isNaN(value) ? -Number.MAX_VALUE : value);
+
+// column: names are in alphabetic order, numbers begin with the largest, and end with those that are not available.
 export function sortTree(table: Table, rows: TableRow[], column: number): void {
   const names = new Intl.Collator('en', { numeric: true });
   const name = (row: TableRow) => table.name[row.row]!;
   const cells = table.cells[column];
-  const order = (a: TableRow, b: TableRow) => (cells ? cells[b.row]! - cells[a.row]! : column === byName ? names.compare(name(a), name(b)) : 0);
+  const order = (a: TableRow, b: TableRow) => (cells ? known(cells[b.row]!) - known(cells[a.row]!) : column === byName ? names.compare(name(a), name(b)) : 0);
   rows.sort((a, b) => order(a, b) || a.row - b.row);
   for (const { rows: below } of rows) sortTree(table, below, column);
 }

@@ -96,6 +96,6 @@ export class TablesView {
       cell.append(sign, ' ');
     }
     cell.append(name);
-    return element('tr', {}, cell, ...table.cells.map((cells) => element('td', {}, amount(cells[row.row]!))));
+    return element('tr', {}, cell, ...table.cells.map((cells) => element('td', Number.isNaN(cells[row.row]!) ? { title: 'not available' } : {}, amount(cells[row.row]!))));
   }
 }

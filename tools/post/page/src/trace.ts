@@ -98,7 +98,7 @@ export interface Table {
   columns: string[];
   level: number[]; // by row: at most one more than that of the row before
   name: string[];
-  cells: Float64Array[]; // by column, then row
+  cells: Float64Array[]; // by column, then row; NaN: not available
 }
 
 export interface Trace {
@@ -368,7 +368,7 @@ function tableOf(given: Fields, names: string[]): Table {
     columns: (given['columns'] as string[]).map(shown),
     level: numbers(given, 'level'),
     name: numbers(given, 'name').map((name) => names[name]!),
-    cells: (given['cells'] as number[][]).map((cells) => Float64Array.from(cells)),
+    cells: (given['cells'] as (number | null)[][]).map((cells) => Float64Array.from(cells, (cell) => cell ?? NaN)),
   };
 }
 
