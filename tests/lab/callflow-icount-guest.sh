@@ -12,6 +12,8 @@ set -eu
 build=$1 rounds=$2
 shift 2
 here=$(readlink -f "${0%/*}")
+# shellcheck source=tests/lab/callflow-icount.bash
+source "$here/callflow-icount.bash"
 cd "$LAB_OUT"
 
 # measure RUN AGENT-OPTION...
@@ -43,21 +45,7 @@ export PATH=$build/bin:$PATH HOME=$LAB_OUT
 "$build/stage/bin/run.minima" --source=driver --no-install -m RAW_CYCLES -o minima -- java -XX:+UseSerialGC
 measure minima calibrate,envminima=minima
 
-# follow PROGRAM METHOD: runs a program of the tests without probes, for ever, and writes the arc of a second of it, when the method has
-# been compiled for some time.
-follow() {
-    java "${jvm[@]}" -agentpath:"$build/lib/libjprof.so=itrace" -cp "$build/tests/java" "$1" 2000000000 >/dev/null &
-    local process=$!
-    until grep -q "$1.$2" log-jita2n_$process 2>/dev/null; do sleep 1; done
-    sleep 10
-    swtrace init -s 16 && swtrace it_install -i -user && swtrace it_enable $process && swtrace on && swtrace it_on
-    sleep 1
-    swtrace it_off && swtrace off && swtrace get swtrace.nrm2 && swtrace free
-    kill -KILL $process
-    post -r swtrace.nrm2 -arc >/dev/null
-}
-
-follow Leaves add
+follow Leaves add 1 ''
 awk '$7 ~ /^Leaves\.(nothing|nothingEither|add)\(/ && $9 == "RETURN" {
         name = substr($7, 8); sub(/\(.*/, "", name)
         if (++seen[name, $4] > seen[name, most[name]]) most[name] = $4 }
@@ -82,7 +70,7 @@ java "${jvm[@]}" -agentpath:"$build/lib/libjprof.so=calltrace,start,metrics=raw_
 awk '$2 ~ /^[<>]$/ && $3 ~ /:Trees\.(ten|tree|branch|leaf)\(/ { name = substr($3, 9); sub(/\(.*/, "", name); print $2 name, $1 }' events-gen.1 |
     tail -n 12200 | costs gen
 
-follow Trees leaf
+follow Trees leaf 1 ''
 # A block ends with a call, whose event is the entry of the next block, or with a return. Other code is part of its caller, unless it is
 # of the virtual machine itself.
 awk '/^#/ { next }
