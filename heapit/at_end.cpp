@@ -33,7 +33,7 @@ using heap_log::searched;
 
 constexpr size_t stack_bytes = 256 << 10, most_ranges = 2 * Blocks::shards + 8;
 constexpr int most_attempts = 100;
-constexpr timespec between_attempts{0, 1'000'000};
+constexpr timespec between_attempts{0, 1'000'000}, until_begin{0, 20'000};
 
 uint64_t control_block() {
   uint64_t address = 0;
@@ -49,6 +49,7 @@ struct Job {
   uint64_t nanoseconds;
   Range stack;
   Search state;
+  std::atomic<bool> may_begin;
 };
 
 // A thread that is in the middle of a change would leave blocks in neither place.
@@ -84,7 +85,10 @@ constexpr size_t more_blocks = 4096;
 int child(void* argument) {
   auto& job = *static_cast<Job*>(argument);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != job.pid) return 1;
+  while (!job.may_begin.load(std::memory_order_acquire)) {
+    if (::getppid() != job.pid) return 1;
+    ::nanosleep(&until_begin, nullptr);
+  }
   std::array<Range, most_ranges> ranges;
   size_t count = 0;
   const auto leave_out = [&](uint64_t begin, uint64_t end) {
@@ -127,18 +131,19 @@ Search run_child(Job& job) {
   const auto begin = reinterpret_cast<uint64_t>(stack);
   job.stack = {begin, begin + stack_bytes};
   const NoSignals no_signals;
-  // Where only a parent may trace its child, until it says so (Yama).
-  ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   // Without a signal at its end, which the program would get.
   const pid_t pid = ::clone(child, stack + stack_bytes, CLONE_VM | CLONE_UNTRACED, &job);
   if (pid < 0) {
     job.state = heap_log::no_memory;
   } else {
+    // Where a child may not trace its parent unless that permits it (Yama).
+    ::prctl(PR_SET_PTRACER, pid, 0, 0, 0);
+    job.may_begin.store(true, std::memory_order_release);
     int status = 0;
     while (::syscall(SYS_wait4, pid, &status, __WALL, nullptr) < 0 && errno == EINTR) {
     }
+    ::prctl(PR_SET_PTRACER, 0, 0, 0, 0);
   }
-  ::prctl(PR_SET_PTRACER, 0, 0, 0, 0);
   unmap_pages(stack, stack_bytes);
   return job.state;
 }
@@ -152,11 +157,14 @@ Search run_child(Job& job) {
                                              here.r13, here.r14, here.r15};
   Job job{session,    {::gettid(), registers, {here.rsp, control_block()}},
           ::getpid(), session->search_nanoseconds(),
-          {},         heap_log::not_stopped};
+          {},         heap_log::not_stopped,
+          false};
   const Search state = run_child(job);
   // Else it has written it together with the numbers.
-  uint64_t& written = session->log().header().search;
-  if (written == heap_log::not_searched) written = state;
+  heap_log::Header& header = session->log().header();
+  if (header.search != heap_log::not_searched) return;
+  header.search = state;
+  header.search_limit = session->search_nanoseconds();
 }
 
 }  // namespace

@@ -2,6 +2,11 @@
 // The search for leaked blocks.
 #include "leaks.h"
 
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace pi::heapit {
@@ -13,9 +18,26 @@ using heap_log::searched;
 // Registers of a thread, those of the vector units included.
 constexpr size_t register_words = (16 << 10) / sizeof(uint64_t);
 constexpr size_t buffer_bytes = 256 << 10;
+constexpr time_t seconds_more = 5;
 constexpr size_t more_vmas = 64, more_ranges = 1024;
 
 }  // namespace
+
+LastResort::LastResort(const SearchLimit& limit) {
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGKILL;
+  itimerspec end{};
+  end.it_value.tv_sec = static_cast<time_t>(limit.nanoseconds() / 1'000'000'000) + seconds_more;
+  int timer = -1;
+  if (::syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &timer) != 0) return;
+  timer_ = timer;
+  ::syscall(SYS_timer_settime, timer_, 0, &end, nullptr);
+}
+
+LastResort::~LastResort() {
+  if (timer_ >= 0) ::syscall(SYS_timer_delete, timer_);
+}
 
 size_t LeakSearch::bytes_for(size_t blocks, size_t vmas) {
   constexpr size_t slack = 4096;
@@ -41,6 +63,7 @@ LeakSearch::Space LeakSearch::take_space(Workspace& workspace, size_t blocks, si
 LeakSearch::LeakSearch(const Searched& what, size_t blocks, const SearchLimit& limit)
     : searched_(what),
       limit_(limit),
+      last_resort_(limit),
       vmas_(Roots::count(what.process.maps) + more_vmas),
       workspace_(bytes_for(blocks + 1, vmas_)),
       space_(take_space(workspace_, blocks + 1, vmas_)),

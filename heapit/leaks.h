@@ -34,6 +34,19 @@ struct Searched {
   std::span<const Range> left_out{};  // memory that is not the process's own
 };
 
+// Ends this program some time after the limit: memory of a process can be such that reading it
+// takes for ever.
+class LastResort {
+ public:
+  explicit LastResort(const SearchLimit& limit);
+  ~LastResort();
+  LastResort(const LastResort&) = delete;
+  LastResort& operator=(const LastResort&) = delete;
+
+ private:
+  int timer_ = -1;
+};
+
 class LeakSearch {
  public:
   // blocks: how many there may be.
@@ -68,6 +81,7 @@ class LeakSearch {
 
   const Searched& searched_;
   const SearchLimit& limit_;
+  const LastResort last_resort_;
   const size_t vmas_;
   Workspace workspace_;
   const Space space_;

@@ -39,7 +39,8 @@ constexpr size_t page = 4096, session_bytes = (sizeof(Session) + page - 1) / pag
 Control* control;
 bool early_is_whole = true;
 Settings settings;
-bool is_child;  // of the process that loaded the library
+bool uses_c_library;  // whose allocator it is
+bool is_child;        // of the process that loaded the library
 
 // A block in memory of another allocator has no header of the C library's.
 bool is_of_c_library(const Next& next) {
@@ -76,6 +77,7 @@ void Session::start(const Settings& given) {
   if (memory == MAP_FAILED || ::madvise(memory, page, MADV_WIPEONFORK) != 0)
     return say("nothing is recorded: no memory that a child of fork() does not get");
   const Inside inside;
+  uses_c_library = is_of_c_library(*next_functions());
   control = new (memory) Control;
   begin();
   is_child = true;  // where get() finds none
@@ -140,8 +142,7 @@ Session* Session::at_end() {
 }
 
 bool Session::knows_all_blocks() const {
-  return knows_early_blocks_ && log_.header().lost[heap_log::lost_blocks] == 0 &&
-         is_of_c_library(*next_functions());
+  return knows_early_blocks_ && log_.header().lost[heap_log::lost_blocks] == 0 && uses_c_library;
 }
 
 uint64_t Session::search_nanoseconds() const {

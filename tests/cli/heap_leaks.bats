@@ -134,3 +134,63 @@ END
     log=$(echo logs/heap.*)
     [ "$(state)" = searched ]
 }
+
+@test "programs that end in the midst of anything end as they would" {
+    cat >ends.c <<'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void* volatile kept;
+static void* in_realloc(void* block) { for (size_t i = 1;; ++i) block = realloc(block, i % 3000 + 1); }
+static void* in_fork(void* unused) { for (;;) if (fork() == 0) { free(malloc(10)); _exit(0); } else wait(NULL); return unused; }
+static void* in_vfork(void* unused) { if (vfork() == 0) { usleep(200000); _exit(0); } return unused; }
+static void* in_thread(void* status) { exit((int)(long)status); }
+static void descriptors(void) { struct rlimit none = {0, 0}; for (int i = 0; i < 1024; ++i) close(i); setrlimit(RLIMIT_NOFILE, &none); }
+static void unmapped(void) {
+  char* block = malloc(8 << 20);
+  munmap(block - 16, 8 << 20);
+  void** both = malloc(2 * sizeof *both);
+  both[0] = block;
+  both[1] = aligned_alloc(4096, 4096);
+  mprotect(both[1], 4096, PROT_NONE);
+  kept = both;
+}
+int main(int count, char** words) {
+  pthread_t thread;
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, 16384);
+  if (count != 2) return 8;
+  if (!strcmp(words[1], "realloc")) for (int i = 0; i < 4; ++i) pthread_create(&thread, NULL, in_realloc, NULL);
+  if (!strcmp(words[1], "fork")) pthread_create(&thread, NULL, in_fork, NULL);
+  if (!strcmp(words[1], "vfork")) pthread_create(&thread, NULL, in_vfork, NULL);
+  if (!strcmp(words[1], "descriptors")) descriptors();
+  if (!strcmp(words[1], "unmapped")) unmapped();
+  if (!strcmp(words[1], "small")) { pthread_create(&thread, &small, in_thread, (void*)3); pause(); }
+  if (!strcmp(words[1], "last")) { pthread_create(&thread, NULL, in_thread, (void*)3); pthread_exit(NULL); }
+  usleep(50000);
+  return 3;
+}
+END
+    cc -O1 -o ends ends.c -pthread
+    local way
+    for way in realloc fork vfork descriptors unmapped small last; do
+        echo "$way"
+        run -3 record timeout 60 ./ends "$way"
+        [ -z "$output" ]
+        for log in logs/heap.*; do
+            # Each of them is searched, or the reason is known.
+            case "$way $(state)" in
+                *" searched" | "realloc not_stopped" | "descriptors not_readable" | "fork not_searched") ;;
+                *) state && false ;;
+            esac
+            [ -z "$(leaks)" ]
+        done
+    done
+}

@@ -181,7 +181,7 @@ constexpr std::string_view search_problems[] = {
     "",
     "a signal ended the search",
     "there is no memory for the search, or no process could be started",
-    "a thread did not stop",
+    "a thread did not stop, or was in realloc() each time that it did",
     "its threads could not be stopped by ptrace: another program traces it, or it is not allowed",
     "its memory or /proc could not be read",
     "calls that allocate or free were not seen",

@@ -215,6 +215,9 @@ class Watch {
         wanted.pid, false, {maps.c_str(), nullptr, false}, pagemap.c_str(), wanted.pid};
     const pi::heapit::SearchLimit limit(static_cast<uint64_t>(wanted.search_seconds) *
                                         1'000'000'000);
+    // If this program must be killed.
+    log_.header().search_limit = limit.nanoseconds();
+    log_.header().search = heap_log::no_time;
     LeakSearch search(what, recording_.blocks().count() + more_blocks, limit);
     heap_log::Search state = search.stop();
     if (state == heap_log::searched) {
