@@ -50,6 +50,11 @@ std::string part(const Url& url, CURLUPart which) {
   return copy;
 }
 
+bool is_local(const Url& url) {
+  const std::string host = part(url, CURLUPART_HOST);
+  return host == "localhost" || host == "127.0.0.1" || host == "[::1]";
+}
+
 // ---- in the child ----
 
 struct Answer {
@@ -96,6 +101,9 @@ bool prepare(CURL* curl, const Request& request, const Connection& connection, A
          set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size())) &&
          set(CURLOPT_POSTFIELDS, request.body.data()) && set(CURLOPT_USERAGENT, "pitrace-push") &&
          set(CURLOPT_HTTPHEADER, list_of({&request.headers, &connection.headers})) &&
+         // Neither a proxy of https nor, on the way to this host, one of http gets the headers.
+         set(CURLOPT_HEADEROPT, static_cast<long>(CURLHEADER_SEPARATE)) &&
+         (!is_local(parsed(request.url)) || set(CURLOPT_NOPROXY, "*")) &&
          set(CURLOPT_WRITEFUNCTION, take_body) && set(CURLOPT_WRITEDATA, &answer) &&
          set(CURLOPT_HEADERFUNCTION, take_header) && set(CURLOPT_HEADERDATA, &answer) &&
          set_blob(curl, CURLOPT_CAINFO_BLOB, connection.ca) &&
@@ -210,9 +218,7 @@ pi::Status check_url(const std::string& text) {
 
 bool is_in_the_clear(const std::string& text) {
   const Url url = parsed(text);
-  const std::string host = part(url, CURLUPART_HOST);
-  return part(url, CURLUPART_SCHEME) != "https" && host != "localhost" && host != "127.0.0.1" &&
-         host != "[::1]";
+  return part(url, CURLUPART_SCHEME) != "https" && !is_local(url);
 }
 
 Outcome send(const Request& request, const Connection& connection, Store store) {
