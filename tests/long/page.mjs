@@ -103,6 +103,16 @@ try {
   await browser.press('ArrowDown');
   assert.match(await text('.detail'), /^\[(blocked|running|waiting for a CPU)\] — [\d,.]+ ms, /);
   await browser.press('Backspace');
+  // AboveIdle: the time in which threads ran, of that of all CPUs.
+  await browser.press('1');
+  const idle = await browser.evaluate("[...document.querySelectorAll('table.idle tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent))");
+  const seconds = Number(/^All of it, ([\d.]+) s\./.exec(await text('.timeline .range'))[1]);
+  const cpus = idle.filter(([name]) => /^CPU \d+$/.test(name)).length;
+  const ran = threads.reduce((all, row) => all + row[1], 0);
+  const share = (100 * ran) / (1000 * seconds * cpus);
+  assert.ok(Math.abs(parseFloat(idle[0][1]) - share) < 1, `${idle.join('; ')}, not ${share}`);
+  for (const [, above, below] of idle) assert.ok(Math.abs(parseFloat(above) + parseFloat(below) - 100) < 0.11, `${above} ${below}`);
+  await browser.press('3');
   await choose('Threads', 'blocked');
   await choose('Stacks', 'callers');
   await browser.evaluate("document.querySelector('.flame canvas').focus()");

@@ -186,11 +186,12 @@ test('the timeline has the shares of each bin', () => {
 
 test('of many CPUs the timeline begins with their mean', () => {
   const few = page.cpuLanes(trace);
-  assert.equal(page.orderLanes(few, [])[0].name, 'CPU 0');
+  assert.deepEqual(plain(page.orderLanes(few, []).map(({ name }) => name)), ['AboveIdle, 2 CPUs', 'CPU 0', 'CPU 1']);
+  assert.equal(page.orderLanes([few[1]], [])[0].name, 'CPU 1');
   const many = Array(64).fill(few[1]);
   const { lanes } = page.threadLanes(trace, null, 2);
   const ordered = page.orderLanes(many, lanes);
-  assert.deepEqual(plain(ordered.map(({ name }) => name).slice(0, 4)), ['64 CPUs', 'app:10', 'app:11', 'CPU 1']);
+  assert.deepEqual(plain(ordered.map(({ name }) => name).slice(0, 4)), ['AboveIdle, 64 CPUs', 'app:10', 'app:11', 'CPU 1']);
   assert.deepEqual([...ordered[0].running], Array(10).fill(0.25));
   assert.equal(ordered[0].ticks[1], 128);
 });
@@ -511,4 +512,17 @@ test('the call flow: a table in the order of calls, and flame graphs of instruct
   assert.deepEqual(plain(maker.callers('none').below().map(({ name, ticks }) => [name, ticks])), [['</script>', 5], ['main', 5], ['read', 4], ['Gap_entry', 1]]);
   assert.equal(maker.sandwich(0).callees.ticks, 10, 'recursion counts once');
   assert.equal(page.traceOf(data()).flow, null);
+});
+
+test('AboveIdle is the share of a time in which a CPU was not idle', () => {
+  const cpus = page.cpuLanes(trace);
+  // CPU 1 ran a thread for a quarter of each bin; of CPU 0 there are no context switches.
+  assert.deepEqual(plain(page.aboveIdle(cpus, 0, 10)), [{ cpu: 0, share: 0 }, { cpu: 1, share: 0.25 }]);
+  assert.equal(page.meanShare(page.aboveIdle(cpus, 2, 3)), 0.125);
+  // Without context switches, from ticks: CPU 0 has 4 in bin 0, CPU 1 has 2 in bin 1 and one in bin 5; each is 1000 of 4096 ns.
+  const given = data();
+  given.schedule = null;
+  const shares = page.aboveIdle(page.cpuLanes(page.traceOf(given)), 0, 2).map(({ share }) => +share.toFixed(6));
+  assert.deepEqual(plain(shares), [+(4000 / 8192).toFixed(6), +(2000 / 8192).toFixed(6)]);
+  assert.equal(page.meanShare([]), 0);
 });

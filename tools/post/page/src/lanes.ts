@@ -65,17 +65,17 @@ export function cpuLanes(trace: Trace): Lane[] {
 
 const fewCpus = 8;
 
-// The lanes of the timeline: CPUs, then threads. Of many CPUs first their mean, and each of them after the threads.
+// The lanes of the timeline: the mean of several CPUs (AboveIdle), each of them, then threads; many CPUs are after the threads.
 export function orderLanes(cpus: Lane[], threads: Lane[]): Lane[] {
-  if (cpus.length <= fewCpus) return [...cpus, ...threads];
+  if (cpus.length < 2) return [...cpus, ...threads];
   const bins = cpus[0]!.running.length;
-  const all: Lane = { ...cpus[0]!, name: `${cpus.length} CPUs`, cpu: -1, ticks: new Float64Array(bins), running: new Float32Array(bins) };
+  const all: Lane = { ...cpus[0]!, name: `AboveIdle, ${cpus.length} CPUs`, cpu: -1, ticks: new Float64Array(bins), running: new Float32Array(bins) };
   for (const cpu of cpus)
     for (let bin = 0; bin < bins; ++bin) {
       all.ticks[bin]! += cpu.ticks[bin]!;
       all.running[bin]! += cpu.running[bin]! / cpus.length;
     }
-  return [all, ...threads, ...cpus];
+  return cpus.length <= fewCpus ? [all, ...cpus, ...threads] : [all, ...threads, ...cpus];
 }
 
 // The share of each bin in which the state of a thread is known.

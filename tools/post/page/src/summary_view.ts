@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The summary: facts on the trace, the hottest functions, and what the trace lacks.
+import { aboveIdle, aboveIdleSource, meanShare } from './above_idle';
 import { element } from './dom';
 import { count, duration, milliseconds, percent } from './format';
+import { cpuLanes } from './lanes';
 import { makeRows, sortRows } from './rows';
 import { brokenStacks } from './stacks';
 import type { State } from './state';
@@ -9,6 +11,7 @@ import { moduleText, type Fact } from './trace';
 
 const shownFunctions = 12;
 const shownPrograms = 12;
+const shownCpus = 16;
 
 // Leads of sentences on what is missing in the trace or wrong with it.
 const warning = /^(Cannot see|Lost|Missed|Damaged|Throttled|Selects nothing|Broken|Cut|Unreadable|Without)/;
@@ -17,10 +20,13 @@ export class SummaryView {
   readonly box = element('section', { class: 'summary', 'aria-label': 'Summary' });
   private readonly functions = element('div');
   private readonly stacks = element('div');
+  private readonly idle = element('div');
+  private readonly cpus;
 
   constructor(private readonly state: State) {
     const { trace } = state;
-    this.box.append(this.functions);
+    this.cpus = cpuLanes(trace);
+    this.box.append(this.functions, this.idle);
     this.box.append(element('h2', {}, 'The trace'), this.list(trace.facts));
     const lacks = trace.notes.filter(({ lead }) => warning.test(lead));
     const others = trace.notes.filter(({ lead }) => !warning.test(lead));
@@ -61,6 +67,22 @@ export class SummaryView {
     return list;
   }
 
+  // AboveIdle of the selected time.
+  private renderIdle(): void {
+    this.idle.replaceChildren();
+    const { from, to, trace } = this.state;
+    const all = aboveIdle(this.cpus, from, to);
+    if (all.length === 0) return;
+    const row = (name: string, share: number) =>
+      element('tr', {}, element('td', {}, name), element('td', { class: 'number' }, `${percent(share, 1)} %`), element('td', { class: 'number' }, `${percent(1 - share, 1)} %`));
+    const body = element('tbody', {}, ...all.slice(0, shownCpus).map(({ cpu, share }) => row(`CPU ${cpu}`, share)));
+    if (all.length > 1) body.prepend(row(`All ${all.length} CPUs`, meanShare(all)));
+    const titles = ['', 'Above idle', 'Idle'].map((text, place) => element('th', place === 0 ? {} : { class: 'number' }, text));
+    this.idle.append(element('h2', {}, 'AboveIdle'), element('table', { class: 'idle' }, element('thead', {}, element('tr', {}, ...titles)), body));
+    const more = all.length > shownCpus ? ` ${count(all.length - shownCpus)} more CPUs are in the timeline.` : '';
+    this.idle.append(element('p', { class: 'muted' }, `${aboveIdleSource(trace)}${more}`));
+  }
+
   // Of the selected time and threads.
   private renderStacks(): void {
     this.stacks.replaceChildren();
@@ -86,6 +108,7 @@ export class SummaryView {
     const { trace } = this.state;
     const sums = this.state.totals();
     this.renderStacks();
+    this.renderIdle();
     this.functions.replaceChildren(element('h2', {}, 'Hottest functions'));
     if (sums.total === 0) {
       this.functions.append(element('p', { class: 'empty' }, emptyText(this.state)));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The timeline: what CPUs and threads did when. A stretch of time that is selected here is what the other views
 // are about.
+import { aboveIdle, meanShare } from './above_idle';
 import { button, canvasFont, element, fitText, prepareCanvas } from './dom';
 import { colours, type Colours } from './colours';
 import { count, duration, percent, roundStep, seconds } from './format';
@@ -13,6 +14,7 @@ const laneHeight = 18;
 const axisHeight = 22;
 const markHeight = 8;
 const mostThreads = 500;
+const mostCpus = 4; // in the text on all of them
 const shownLanes = 13; // without scrolling; on a narrow screen fewer
 const shownLanesNarrow = 7;
 
@@ -276,7 +278,7 @@ export class TimelineView {
     }
     const { trace } = this.state;
     const bin = Math.min(trace.bins - 1, Math.floor(this.binAt(x)));
-    const parts = [`${percent(lane.running[bin]!, 1)} % running`];
+    const parts = lane.thread < 0 && lane.cpu < 0 ? this.busyTexts(bin) : [`${percent(lane.running[bin]!, 1)} % running`];
     if (lane.runnable) parts.push(`${percent(lane.runnable[bin]!, 1)} % waiting for a CPU`);
     parts.push(`${count(lane.ticks[bin]!)} ticks`);
     const waits = lane.thread < 0 ? '' : this.waits.waits(lane.thread, bin);
@@ -285,6 +287,15 @@ export class TimelineView {
     const hooks = this.marks.texts(lane.cpu, lane.thread, Math.floor(this.binAt(x - 2)), Math.ceil(this.binAt(x + 2)));
     const texts = [parts.join(', '), waits, wakes, hooks].filter((text) => text !== '');
     this.detail.textContent = `${lane.name} at ${seconds(this.time(bin), trace.binNs)}, in ${duration(trace.binNs)}: ${texts.join(' · ')}`;
+  }
+
+  // Of the mean of all CPUs: the busiest of them.
+  private busyTexts(bin: number): string[] {
+    const all = aboveIdle(this.cpus, bin, bin + 1);
+    const busiest = [...all].sort((a, b) => b.share - a.share || a.cpu - b.cpu).slice(0, mostCpus);
+    const parts = busiest.map(({ cpu, share }) => `CPU ${cpu} ${percent(share, 1)} %`);
+    if (all.length > mostCpus) parts.push(`${all.length - mostCpus} others less`);
+    return [`${percent(meanShare(all), 1)} % above idle`, ...parts];
   }
 
   private key(event: KeyboardEvent): void {
