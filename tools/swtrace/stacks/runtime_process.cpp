@@ -36,13 +36,29 @@ constexpr uint64_t bytes_before = 512, bytes_after = 1536;
 bool RuntimeProcess::read(uint64_t address, std::span<std::byte> bytes) {
   if (address > INT64_MAX) return false;
   // It stays that of the program that runs then, whatever the process executes later.
-  if (!std::exchange(is_opened_, true))
-    memory_ = UniqueFd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!is_opened_) memory_ = UniqueFd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  is_opened_ = true;
   if (!memory_) return false;
   const auto got = uninterrupted([&] {
     return ::pread(memory_.get(), bytes.data(), bytes.size(), static_cast<off_t>(address));
   });
   return got == static_cast<ssize_t>(bytes.size());
+}
+
+template <class Work>
+bool RuntimeProcess::add(MemoryThread& thread, Work work) {
+  return thread.add([self = shared_from_this(), work] {
+    if (self->is_busy_.exchange(true)) {
+      self->hangs_ = true;
+      ++self->method_reads_;  // it has answered: there will be no names
+      return;
+    }
+    const struct Busy {
+      std::atomic<bool>& is;
+      ~Busy() { is = false; }
+    } busy{self->is_busy_};
+    work(*self);
+  });
 }
 
 // ---- the JVM's facts ----
@@ -66,12 +82,13 @@ RuntimeProcess::Answer RuntimeProcess::is_code(uint64_t address, MemoryThread& t
     if (!facts_->keeps_frames) lacks_frames_ = true;
     return facts_->keeps_frames ? Answer::yes : Answer::no;
   }
+  if (hangs_) return Answer::no;
   if (facts_state_ == State::pending) return Answer::later;
   if (ended_ || facts_tries_ == max_tries) return Answer::no;
   if (facts_state_ == State::done && Clock::now() - facts_time_ < facts_tries_ * until_next_try)
     return Answer::later;
   ++facts_tries_;
-  if (!thread.add([self = shared_from_this()] { self->read_facts(); })) return Answer::no;
+  if (!add(thread, [](RuntimeProcess& self) { self.read_facts(); })) return Answer::no;
   facts_state_ = State::pending;
   return Answer::later;
 }
@@ -115,16 +132,15 @@ RuntimeProcess::Answer RuntimeProcess::frame_at(uint64_t address, MemoryThread& 
   const auto known = found_.find(address);
   if (known != found_.end()) {
     const Found& found = known->second;
-    if (found.state == State::pending && !(last && found.is_known)) return Answer::later;
-    if (ended_ || last || Clock::now() - found.time < valid_for) {
+    if (found.state == State::pending && !hangs_ && !(last && found.is_known)) return Answer::later;
+    if (is_over() || last || Clock::now() - found.time < valid_for) {
       frame = found.frame;
       return found.is_known ? Answer::yes : Answer::no;
     }
   }
-  if (ended_) return Answer::no;
+  if (is_over()) return Answer::no;
   limit();
-  if (!thread.add([self = shared_from_this(), address] { self->read_code(address); }))
-    return Answer::no;
+  if (!add(thread, [address](RuntimeProcess& self) { self.read_code(address); })) return Answer::no;
   found_[address].state = State::pending;
   return Answer::later;
 }
@@ -166,12 +182,12 @@ RuntimeProcess::Answer RuntimeProcess::name_method(uint64_t method, Clock::time_
   const auto known = methods_.find(method);
   if (known != methods_.end()) {
     number = known->second.name;
-    if (last || ended_) return Answer::yes;
+    if (last || is_over()) return Answer::yes;
     if (known->second.state == State::pending) return Answer::later;
     if (since - known->second.time < valid_for) return Answer::yes;
   }
   number = 0;
-  if (last || ended_ || !may_read_a_method(Clock::now())) return Answer::no;
+  if (last || is_over() || !may_read_a_method(Clock::now())) return Answer::no;
   if (methods_.size() >= max_methods)
     std::erase_if(methods_, [](const auto& entry) { return entry.second.state == State::done; });
   methods_[method].state = State::pending;
@@ -191,11 +207,10 @@ RuntimeProcess::Answer RuntimeProcess::name_methods(const Methods& methods, Memo
   for (std::span<const uint64_t> rest = unread; !rest.empty();) {
     const auto some = rest.first(std::min(rest.size(), methods_a_job));
     rest = rest.subspan(some.size());
-    const auto read = [self = shared_from_this(), layout = *facts_->methods,
-                       methods = std::vector<uint64_t>(some.begin(), some.end())] {
-      self->read_methods(layout, methods);
-    };
-    if (thread.add(read)) continue;
+    const auto read = [layout = *facts_->methods,
+                       methods = std::vector<uint64_t>(some.begin(), some.end())](
+                          RuntimeProcess& self) { self.read_methods(layout, methods); };
+    if (add(thread, read)) continue;
     for (const uint64_t method : some) methods_.erase(method);
   }
   return all;

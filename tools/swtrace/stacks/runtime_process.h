@@ -85,6 +85,12 @@ class RuntimeProcess : public std::enable_shared_from_this<RuntimeProcess> {
   Answer name_method(uint64_t method, Clock::time_point since, bool last,
                      std::vector<uint64_t>& unread, uint32_t& number);
 
+  // A job of this process. One that hangs is the last: each would cost another thread.
+  template <class Work>
+  bool add(MemoryThread& thread, Work work);
+  // Its memory is not read again.
+  bool is_over() const { return ended_ || hangs_; }
+
   // In the thread of the jobs:
   bool read(uint64_t address, std::span<std::byte> bytes);
   void read_facts();
@@ -98,6 +104,7 @@ class RuntimeProcess : public std::enable_shared_from_this<RuntimeProcess> {
   size_t names_used_ = 0;
   bool ended_ = false, lacks_frames_ = false;
   std::atomic<uint64_t> method_reads_ = 0;
+  std::atomic<bool> is_busy_ = false, hangs_ = false;
   UniqueFd memory_;  // of the jobs, as is:
   bool is_opened_ = false;
   const unwind::CodeReader reader_;

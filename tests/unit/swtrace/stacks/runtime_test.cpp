@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Code without tables in processes with a runtime: what files and memory say about it, and stacks
 // through it.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,8 +21,10 @@
 #include "fake_jvm.h"
 #include "stacks/hotspot.h"
 #include "stacks/memory_thread.h"
+#include "stacks/runtime_process.h"
 #include "stacks/stack_resolver.h"
 #include "table/table_builder.h"
+#include "temp_dir.h"
 
 namespace pi::swtrace {
 namespace {
@@ -99,6 +103,32 @@ TEST_F(SwtraceHotspot, HostileMemoryIsReadALimitedNumberOfTimes) {
     });
     EXPECT_LT(reads, 100'000u);
   }
+}
+
+// The memory is a pipe that no one writes to: to open it takes for ever.
+TEST(SwtraceRuntimeProcess, AProcessWhoseMemoryHangsCostsOneThread) {
+  const test::TempDir directory;
+  const std::string pipe = directory.path() + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  MemoryThread thread(std::chrono::milliseconds(50));
+  const auto process_of = [](const std::string& memory) {
+    return std::make_shared<RuntimeProcess>(memory, MappedRuntime{Runtime::v8, 0, {}});
+  };
+  const auto hostile = process_of(pipe), other = process_of("/proc/self/mem");
+  unwind::FrameOfCode frame;
+  const auto own = reinterpret_cast<uint64_t>(&read_own);
+  const auto ask = [&](RuntimeProcess& process, uint64_t address) {
+    thread.check();
+    return process.frame_at(address, thread, false, frame);
+  };
+  for (uint64_t address = 4096; address < 12288; address += 1024) (void)ask(*hostile, address);
+  for (int i = 0; i < 5000 && ask(*other, own) == RuntimeProcess::Answer::later; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(ask(*other, own), RuntimeProcess::Answer::yes);
+  EXPECT_EQ(thread.hanging(), 1u);
+  EXPECT_EQ(ask(*hostile, 5120), RuntimeProcess::Answer::no);
+  EXPECT_EQ(ask(*hostile, 1 << 20), RuntimeProcess::Answer::no);
+  const UniqueFd end(::open(pipe.c_str(), O_WRONLY | O_CLOEXEC));
 }
 
 TEST(SwtraceMemoryThread, AJobThatDoesNotEndKeepsNoOtherWaiting) {
