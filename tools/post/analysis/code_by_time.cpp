@@ -4,12 +4,19 @@
 
 namespace post {
 
-void CodeByTime::add(const pi::TprofTick& tick, uint32_t cpu, uint64_t time, uint32_t thread,
-                     FrameId frame) {
+// The function is, but for what was inlined, that of the address.
+CodeByTime::Prepared CodeByTime::prepare(const pi::TprofTick& tick, uint64_t time) {
   const uint32_t version = *processes_.at(tick.pid, time).maps_version;
-  const uint64_t hash = (tick.address ^ uint64_t{version} << 40 ^ uint64_t{thread} << 20 ^ frame) *
-                        0x9e3779b97f4a7c15ull;
+  const uint64_t hash =
+      (tick.address ^ uint64_t{version} << 40 ^ uint64_t{tick.tid} << 20) * 0x9e3779b97f4a7c15ull;
   Recent& recent = recent_[hash >> 32 & (recent_.size() - 1)];
+  __builtin_prefetch(&recent);
+  return {recent, version};
+}
+
+void CodeByTime::add(const Prepared& prepared, const pi::TprofTick& tick, uint32_t cpu,
+                     uint64_t time, uint32_t thread, FrameId frame) {
+  const auto& [recent, version] = prepared;
   if (recent.maps_version != version || recent.address != tick.address || recent.thread != thread ||
       recent.frame != frame) {
     const Micro::Spot spot = micro_.find(tick, cpu, time);

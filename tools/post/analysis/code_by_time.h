@@ -23,9 +23,25 @@ class CodeByTime {
         micro_(processes, symbolizer, names, {{}, false, options, cache_entries}),
         recent_(8 * cache_entries) {}
 
+  // The number of a spot that was looked up before.
+  struct Recent {
+    uint64_t address = 0;
+    uint32_t maps_version = 0;  // 0: none
+    uint32_t thread = 0;
+    FrameId frame = 0;
+    uint32_t spot = 0;
+  };
+  // Begins to read what add() will need of a tick from memory.
+  struct Prepared {
+    Recent& recent;
+    uint32_t maps_version;
+  };
+  Prepared prepare(const pi::TprofTick& tick, uint64_t time);
+
   // thread: its place in the call tree; frame: the function as the tree has it, which can be
   // inlined into the one to which the code belongs.
-  void add(const pi::TprofTick& tick, uint32_t cpu, uint64_t time, uint32_t thread, FrameId frame);
+  void add(const Prepared& prepared, const pi::TprofTick& tick, uint32_t cpu, uint64_t time,
+           uint32_t thread, FrameId frame);
 
   struct Spot {
     uint32_t thread = 0;
@@ -42,15 +58,6 @@ class CodeByTime {
   TimeSums sums{{.sums = 1 << 19}};
 
  private:
-  // The number of a spot that was looked up before.
-  struct Recent {
-    uint64_t address = 0;
-    uint32_t maps_version = 0;  // 0: none
-    uint32_t thread = 0;
-    FrameId frame = 0;
-    uint32_t spot = 0;
-  };
-
   uint32_t spot_of(const Micro::Spot& spot, uint32_t thread, FrameId frame);
 
   Processes& processes_;

@@ -3,6 +3,7 @@
 #include "time_sums.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace post {
 namespace {
@@ -17,15 +18,21 @@ void TimeSums::add(uint64_t time, uint32_t key, uint64_t amount) {
   widen(time >> shift_, time >> shift_);
   const uint64_t bin = time >> shift_;
   const size_t slot = ((bin ^ uint64_t{key} << 20) * 0x9e3779b97f4a7c15ull >> 40) % recent_sums;
-  if (const uint32_t known = recent_[slot]; known != 0) {
-    Sum& sum = sums_[known - 1];
-    if (sum.key == key && sum.first == bin && sum.last == bin) {
-      sum.amount += amount;
-      return;
-    }
+  Recent& recent = recent_[slot];
+  if (recent.key == key && recent.bin == bin) {
+    recent.amount += amount;
+    return;
   }
-  put(key, bin, bin, amount);
-  recent_[slot] = static_cast<uint32_t>(sums_.size());
+  const Recent before = std::exchange(recent, {bin, amount, key});
+  if (before.amount != 0) put(before.key, before.bin, before.bin, before.amount);
+}
+
+// All amounts are among the sums then, in the bins that these have now.
+void TimeSums::put_recent() {
+  for (Recent& recent : recent_) {
+    if (recent.amount != 0) sums_.push_back({recent.key, recent.bin, recent.bin, recent.amount});
+    recent = {};
+  }
 }
 
 void TimeSums::add_span(uint64_t from, uint64_t to, uint32_t key) {
@@ -74,6 +81,7 @@ void TimeSums::put(uint32_t key, uint64_t first, uint64_t last, uint64_t amount)
 // Joins pairs of bins. Of several bins with their whole length, the first and the last one can
 // become halves of a bin.
 void TimeSums::coarsen() {
+  put_recent();
   const uint64_t length = uint64_t{1} << shift_++;
   first_bin_ >>= 1;
   last_bin_ >>= 1;
@@ -106,6 +114,7 @@ void TimeSums::coarsen_to(unsigned shift) {
 }
 
 void TimeSums::unite() {
+  put_recent();
   const auto middle = sums_.begin() + static_cast<std::ptrdiff_t>(united_);
   std::sort(middle, sums_.end(), is_before);
   std::inplace_merge(sums_.begin(), middle, sums_.end(), is_before);
@@ -120,7 +129,6 @@ void TimeSums::unite() {
   }
   sums_.resize(kept);
   united_ = kept;
-  std::ranges::fill(recent_, 0);
 }
 
 const std::vector<TimeSums::Sum>& TimeSums::sums() {

@@ -38,7 +38,7 @@ class TimeSums {
   void add_span(uint64_t from, uint64_t to, uint32_t key);
 
   unsigned shift() const { return shift_; }
-  bool empty() const { return sums_.empty(); }
+  bool empty() const { return first_bin_ > last_bin_; }
   uint64_t first_bin() const { return first_bin_; }
   uint64_t last_bin() const { return last_bin_; }
   // Makes bins longer, never shorter.
@@ -49,9 +49,17 @@ class TimeSums {
  private:
   static constexpr size_t recent_sums = 1 << 14;
 
+  // What is added to a key and bin again and again, before it is one of the sums.
+  struct Recent {
+    uint64_t bin = 0;
+    uint64_t amount = 0;  // 0: none
+    uint32_t key = 0;
+  };
+
   void widen(uint64_t first, uint64_t last);
   void put(uint32_t key, uint64_t first, uint64_t last, uint64_t amount);
   void coarsen();
+  void put_recent();
   void unite();
 
   Limits limits_;
@@ -59,8 +67,8 @@ class TimeSums {
   uint64_t first_bin_ = UINT64_MAX;
   uint64_t last_bin_ = 0;
   std::vector<Sum> sums_;
-  size_t united_ = 0;             // the first ones: in order, each key and bin once
-  std::vector<uint32_t> recent_;  // a cache by key and bin: 1 more than the place in sums_
+  size_t united_ = 0;           // the first ones: in order, each key and bin once
+  std::vector<Recent> recent_;  // by key and bin
 };
 
 }  // namespace post
