@@ -201,6 +201,9 @@ int A2nReadCodeAt(uint32_t pid, uint64_t address, uint64_t time, unsigned char *
 /* a2n_get_plt_name() (our addition) */
 const char *A2nGetPltNameAt(uint32_t pid, uint64_t address, uint64_t time);
 
+/* a2n_get_file_address() (our addition) */
+int A2nGetFileAddressAt(uint32_t pid, uint64_t address, uint64_t time, uint64_t *file_address);
+
 /* a2n_get_owner() (our addition) */
 int A2nGetOwnerAt(uint32_t pid, uint64_t address, uint64_t time, uint32_t *uid);
 

@@ -424,6 +424,19 @@ int a2n_read_code(a2n_context *context, uint64_t time, uint32_t pid, uint64_t ad
  * demangled, and it is null if no such entry is there or the file is not on this machine. */
 const char *a2n_get_plt_name(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address);
 
+/* *file_address becomes the virtual address in its file, as nm and objdump show it, of an address of
+ * pid at this time. A2N_NO_MODULE: no file was read, as for JIT-compiled code, the kernel, the vdso and
+ * saved symbols of an unknown file; A2N_NULL_SYMDATA: file_address is null. */
+int a2n_get_file_address(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address,
+			 uint64_t *file_address);
+
+/* The symbol at a virtual address in the file of this path and inode (0: not known), which no process
+ * needs to have mapped: with a2n_set_build_id() also a file that is on no machine any more, if its
+ * debug file is found. Addresses in data are virtual addresses in the file. Return codes as
+ * a2n_get_symbol(). A2N_INVALID_ARGUMENT: path is null or "". */
+int a2n_get_file_symbol(a2n_context *context, const char *path, uint64_t inode, uint64_t file_address,
+			SYMDATA *data);
+
 /* *uid becomes the user id of the owner of the files, as they were when they were opened, that have
  * the symbols of an address of pid at this time. It is 0 only if all of them belong to root. The
  * owner chose the names and the paths of sources in them. A2N_NO_MODULE: no file was read, as for

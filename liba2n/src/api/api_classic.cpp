@@ -236,6 +236,10 @@ const char* A2nGetPltNameAt(uint32_t pid, uint64_t address, uint64_t time) {
   return a2n_get_plt_name(&default_context, time, pid, address);
 }
 
+int A2nGetFileAddressAt(uint32_t pid, uint64_t address, uint64_t time, uint64_t* file_address) {
+  return a2n_get_file_address(&default_context, time, pid, address, file_address);
+}
+
 int A2nGetOwnerAt(uint32_t pid, uint64_t address, uint64_t time, uint32_t* uid) {
   return a2n_get_owner(&default_context, time, pid, address, uid);
 }

@@ -163,6 +163,25 @@ const char* a2n_get_plt_name(a2n_context* context, uint64_t time, uint32_t pid, 
                                     [=](Library& lib) { return lib.plt_name(pid, address, time); });
 }
 
+int a2n_get_file_address(a2n_context* context, uint64_t time, uint32_t pid, uint64_t address,
+                         uint64_t* file_address) {
+  if (!file_address) return A2N_NULL_SYMDATA;
+  return guarded(context, [=](Library& lib) {
+    const auto found = lib.file_address(pid, address, time);
+    if (found) *file_address = *found;
+    return found ? A2N_SUCCESS : A2N_NO_MODULE;
+  });
+}
+
+int a2n_get_file_symbol(a2n_context* context, const char* path, uint64_t inode,
+                        uint64_t file_address, SYMDATA* data) {
+  if (!data) return A2N_NULL_SYMDATA;
+  return guarded(context, [=](Library& lib) {
+    if (!path || !*path) return A2N_INVALID_ARGUMENT;
+    return lib.file_symbol(path, inode, file_address, *data);
+  });
+}
+
 int a2n_get_owner(a2n_context* context, uint64_t time, uint32_t pid, uint64_t address,
                   uint32_t* uid) {
   if (!uid) return A2N_NULL_SYMDATA;

@@ -264,6 +264,27 @@ const char* Library::plt_name(uint32_t pid, uint64_t address, uint64_t time) {
   return resolver ? interner_.add(content.symbols.name(*resolver)) : nullptr;
 }
 
+std::optional<uint64_t> Library::file_address(uint32_t pid, uint64_t address, uint64_t time) {
+  const Space* space = processes_.find(pid, time);
+  const auto piece = piece_at(space, address, time);
+  if (!piece || jitted(space, piece, address, time, JitTrust::timed)) return {};
+  Mapping& mapping = mappings_[piece->tag];
+  if (!mapping.resolved) resolve(mapping);
+  if (mapping.module->kind != ModuleKind::file || !mapping.file || !mapping.bias) return {};
+  return address - *mapping.bias;
+}
+
+int Library::file_symbol(const char* path, uint64_t inode, uint64_t file_address, SYMDATA& data) {
+  data = {};
+  const Module& module = *modules_.get(path, 0, inode);
+  if (module.kind != ModuleKind::file) return no_module(data);
+  data.mod_name = module.name;
+  const LoadedModule* const file = modules_.load(module, 0, 0);
+  if (!file) return no_symbol(A2N_NO_SYMBOLS, data);
+  data.flags |= file->content->is_64 ? A2N_FLAG_MODULE_64 : A2N_FLAG_MODULE_32;
+  return lookup_file(*file->content, file_address, 0, data);
+}
+
 std::optional<uint32_t> Library::owner(uint32_t pid, uint64_t address, uint64_t time) {
   const Space* space = processes_.find(pid, time);
   const auto piece = piece_at(space, address, time);
@@ -305,13 +326,18 @@ int Library::lookup_user(const Piece& piece, uint64_t address, SYMDATA& data) {
   if (!mapping.file) return no_symbol(A2N_NO_SYMBOLS, data);
   const ModuleSymbols& content = *mapping.file->content;
   data.flags |= content.is_64 ? A2N_FLAG_MODULE_64 : A2N_FLAG_MODULE_32;
+  if (!mapping.bias)
+    return no_symbol(content.symbols.empty() ? A2N_NO_SYMBOLS : A2N_NO_SYMBOL_FOUND, data);
+  return lookup_file(content, address - *mapping.bias, *mapping.bias, data);
+}
+
+int Library::lookup_file(const ModuleSymbols& content, uint64_t vaddr, uint64_t bias,
+                         SYMDATA& data) {
   const int missing = content.symbols.empty() ? A2N_NO_SYMBOLS : A2N_NO_SYMBOL_FOUND;
-  if (!mapping.bias) return no_symbol(missing, data);
-  const uint64_t vaddr = address - *mapping.bias;
   const Section* section = content.section(vaddr);
   if (section && section->plt) {
     data.sym_name = "<plt>";
-    data.sym_addr = section->range.begin + *mapping.bias;
+    data.sym_addr = section->range.begin + bias;
     data.sym_length = section->range.end - section->range.begin;
     return A2N_SUCCESS;
   }
@@ -329,12 +355,12 @@ int Library::lookup_user(const Piece& piece, uint64_t address, SYMDATA& data) {
     if (symbol && content.section(symbol->start) != section) symbol = nullptr;
   }
   if (!symbol && function) {
-    in_function(*function, *mapping.bias, data);
+    in_function(*function, bias, data);
     return missing;
   }
-  if (!symbol) return no_section_symbol(missing, section, *mapping.bias, data);
+  if (!symbol) return no_section_symbol(missing, section, bias, data);
   if (content.exports_only) data.flags |= A2N_FLAG_EXPORTS;
-  const int rc = symbol_found({&content.symbols}, *symbol, vaddr, *mapping.bias, data);
+  const int rc = symbol_found({&content.symbols}, *symbol, vaddr, bias, data);
   const bool doubtful = !covered || (content.exports_only && symbol->size_guessed);
   return doubtful ? A2N_FLAKY_SYMBOL : rc;
 }

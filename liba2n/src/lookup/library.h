@@ -71,6 +71,11 @@ class Library {
   // The functions at an address, innermost first; empty if there is no symbol.
   std::vector<SourceFrame> frames(uint32_t pid, uint64_t address, uint64_t time);
 
+  // The virtual address in the file that is mapped at an address; nothing if no file was read.
+  std::optional<uint64_t> file_address(uint32_t pid, uint64_t address, uint64_t time);
+  // The symbol at a virtual address in a file, of which nothing needs to be mapped.
+  int file_symbol(const char* path, uint64_t inode, uint64_t file_address, SYMDATA& data);
+
   // The bytes of the symbol at an address; empty if they are not available.
   struct Code {
     std::string_view bytes;
@@ -113,6 +118,8 @@ class Library {
                           uint64_t time, JitTrust trust);
   int lookup_jitted(const JitMethod& method, JitTrust trust, SYMDATA& data);
   int lookup_user(const Piece& piece, uint64_t address, SYMDATA& data);
+  // bias: of the addresses in data.
+  int lookup_file(const ModuleSymbols& content, uint64_t vaddr, uint64_t bias, SYMDATA& data);
   int lookup_kernel(uint64_t address, SYMDATA& data);
   int lookup_vsyscall(const char* module, const char* symbol, const Piece& page, SYMDATA& data);
   int symbol_found(const TablePart& part, const Symbol& symbol, uint64_t address, uint64_t bias,

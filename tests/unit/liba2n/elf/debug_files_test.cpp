@@ -9,7 +9,9 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <sstream>
+#include <utility>
 
 #include "a2n_fixture.h"
 #include "constants.h"
@@ -85,6 +87,40 @@ TEST_F(DebugFiles, TheDebugFileOfAChangedLibraryIsFoundByTheTracedBuildId) {
   A2nSetModuleBuildId(fixture("libother.so").c_str(), id);
   map(fixture("libid.so"), bias, fixture("libother.so"));
   expect_local_functions("libfull.so");
+}
+
+TEST_F(DebugFiles, AnAddressHasThatOfTheFilesSymbolTable) {
+  for (const auto& [name, moved] : {std::pair("pie", bias), std::pair("fixed", uint64_t{0})}) {
+    A2nInit();
+    map(fixture(name), moved);
+    const uint64_t value = truth::value_of(truth::functions(fixture(name)), "plain_function");
+    uint64_t in_file = 0;
+    EXPECT_EQ(A2nGetFileAddressAt(pid, value + moved, 0, &in_file), A2N_SUCCESS) << name;
+    EXPECT_EQ(in_file, value) << name;
+    EXPECT_EQ(A2nGetFileAddressAt(pid, 0x10, 0, &in_file), A2N_NO_MODULE) << name;
+    EXPECT_EQ(A2nGetFileAddressAt(pid, value + moved, 0, nullptr), A2N_NULL_SYMDATA) << name;
+  }
+}
+
+TEST_F(DebugFiles, AFileThatNoProcessHasMappedHasTheSymbolsOfItsDebugFile) {
+  const std::unique_ptr<a2n_context, void (*)(a2n_context*)> context(a2n_context_new(),
+                                                                     a2n_context_free);
+  a2n_set_search_path(context.get(), fixture("debugroot").c_str());
+  // Two files of one path.
+  const char* const path = "/nowhere/libid.so";
+  const std::string other(40, '1');
+  ASSERT_EQ(a2n_set_build_id(context.get(), path, 1, id), A2N_SUCCESS);
+  ASSERT_EQ(a2n_set_build_id(context.get(), path, 2, other.c_str()), A2N_SUCCESS);
+  const uint64_t value = truth::value_of(truth::functions(fixture("libfull.so")), "local_helper");
+  SYMDATA data{};
+  ASSERT_EQ(a2n_get_file_symbol(context.get(), path, 1, value, &data), A2N_SUCCESS);
+  EXPECT_STREQ(data.sym_name, "local_helper");
+  EXPECT_EQ(data.sym_addr, value);
+  EXPECT_STREQ(data.mod_name, path);
+  EXPECT_EQ(a2n_get_file_symbol(context.get(), path, 1, 1, &data), A2N_NO_SYMBOL_FOUND);
+  EXPECT_EQ(a2n_get_file_symbol(context.get(), path, 2, value, &data), A2N_NO_SYMBOLS);
+  EXPECT_EQ(a2n_get_file_symbol(context.get(), "[heap]", 1, value, &data), A2N_NO_MODULE);
+  EXPECT_EQ(a2n_get_file_symbol(context.get(), "", 1, value, &data), A2N_INVALID_ARGUMENT);
 }
 
 TEST_F(DebugFiles, TheSearchPathIsSearchedForWholePathAndLastComponent) {
