@@ -11,7 +11,8 @@ setup_file() {
     swtrace init --source perf
     swtrace enable tprof
     swtrace on
-    calls 1 >/dev/null
+    cp "$BUILD_DIR/tests/calls" secretly
+    ./secretly 1 >/dev/null
     swtrace off
     swtrace get
     swtrace free
@@ -23,15 +24,17 @@ trace() { echo "$BATS_FILE_TMPDIR/swtrace.nrm2"; }
 
 files() { (cd "$1" && find . -type f | sort); }
 
-@test "a trace is two files below a folder of its day and host, and a second time the same ones" {
+@test "a trace is four files below folders of its day and host, and a second time the same ones" {
     post --fleet fleet "$(trace)"
     [ ! -e tprof.out ]
     files fleet >found
     day=$(date -u -r "$(trace)" +%F)
     # At midnight the trace may have begun the day before.
     grep -xE "\./records/date=($day|[-0-9]*)/host=$(uname -n)/[0-9]{19}\.parquet" found
+    grep -xE "\./paths/date=($day|[-0-9]*)/host=$(uname -n)/[0-9]{19}\.parquet" found
     grep -xE "\./stacks/date=($day|[-0-9]*)/host=$(uname -n)/[0-9]{19}\.parquet" found
-    [ "$(wc -l <found)" -eq 2 ]
+    grep -xE "\./frames/date=($day|[-0-9]*)/host=$(uname -n)/[0-9]{19}\.parquet" found
+    [ "$(wc -l <found)" -eq 4 ]
     [ "$(sed 's/^\.\/[a-z]*//' found | sort -u | wc -l)" -eq 1 ]
     head -c 4 fleet/records/*/*/*.parquet | grep -x PAR1
     # Names may differ: traced files can vanish.
@@ -68,6 +71,74 @@ files() { (cd "$1" && find . -type f | sort); }
     fi
 }
 
+# Everything in the files of a folder, decompressed; beside it the names of folders and files.
+decoded() {
+    find "$1"
+    find "$1" -name '*.parquet' -print0 | while read -r -d '' file; do
+        python3 - "$file" <<'END'
+import re, subprocess, sys
+data = open(sys.argv[1], 'rb').read()
+sys.stdout.buffer.write(data)
+for frame in re.finditer(rb'\x28\xb5\x2f\xfd', data):
+    sys.stdout.buffer.write(subprocess.run(['zstd', '-dcq'], input=data[frame.start():], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
+END
+    done
+}
+
+hashes() { decoded "$1" | grep -aoE 'h-[0-9a-f]{24}' | sort -u; }
+
+@test "names that are left out or hashed are in no file" {
+    head -c 32 /dev/urandom >key && chmod 600 key
+    host=$(uname -n)
+    post --fleet clear "$(trace)"
+    decoded clear >text
+    # A short name of a host can be part of another text; in the column trace it precedes a time.
+    for name in secretly /secretly "\<$host [0-9]{19}" "host=$host" '\<alpha\>'; do grep -aqE -e "$name" text; done
+    post --fleet hashed --hash command,path,cgroup,host,function --hash-key key "$(trace)" 2>messages
+    decoded hashed >text
+    run ! grep -aE 'secretly|\<alpha\>|/usr/|/lib/|[a-z0-9]\.(service|slice)'"|host=$host|\<$host [0-9]{19}" text
+    [ "$(grep -aoE 'h-[0-9a-f]{24}' text | sort -u | wc -l)" -ge 10 ]
+    # Nor is the key, in any form.
+    hex=$(od -An -v -tx1 key | tr -d ' \n')
+    run ! grep -aiF -e "$hex" -e "$(base64 -w 0 key)" text messages
+    # The same key gives the same names, another one others. Without the host's name, too.
+    cp -p key copy
+    post --fleet again --hash host,function,cgroup,path,command --hash-key copy "$(trace)"
+    [ "$(basename again/records/*/host=*)" = "$(basename hashed/records/*/host=*)" ]
+    comm -12 <(hashes hashed) <(hashes again) >common
+    [ "$(wc -l <common)" -ge 10 ]
+    head -c 32 /dev/urandom >key
+    post --fleet other --hash host --hash-key key "$(trace)"
+    [ "$(basename other/records/*/host=*)" != "$(basename hashed/records/*/host=*)" ]
+    [ -z "$(comm -12 <(hashes hashed) <(hashes other))" ]
+    post --fleet left --omit command,path,cgroup,function "$(trace)"
+    decoded left >text
+    run ! grep -aE 'secretly|\<alpha\>|/usr/|/lib/|h-[0-9a-f]{24}' text
+    grep -aqF "host=$host" text
+    # Users are replaced within other names.
+    post --fleet users --omit user "$(trace)"
+    decoded users >text
+    run ! grep -aE '/home/[a-z0-9]|user-[0-9]|user@[0-9]' text
+    grep -aq /secretly text
+}
+
+@test "a key that others may read, and wrong kinds of names, are refused" {
+    : >key
+    for setting in 'mode 644' 'size 8'; do
+        head -c 32 /dev/urandom >key && chmod 600 key
+        if [[ $setting == mode* ]]; then chmod "${setting#* }" key; else truncate -s "${setting#* }" key; fi
+        run -1 post --fleet fleet --hash path --hash-key key "$(trace)"
+        [[ $output == *"key of --hash"* ]]
+    done
+    run -1 post --fleet fleet --hash path --hash-key nosuch "$(trace)"
+    for wrong in '--omit host' '--omit nosuch' '--omit path --hash path --hash-key key' '--hash path' '--hash-key key'; do
+        read -ra words <<<"$wrong"
+        run -255 post --fleet fleet "${words[@]}" "$(trace)"
+    done
+    run -255 post --omit path "$(trace)"
+    [ ! -e fleet ]
+}
+
 @test "options that contradict --fleet are refused" {
     for other in '--export parquet' '--archive' '-showx'; do
         read -ra words <<<"$other"
@@ -96,6 +167,8 @@ files() { (cd "$1" && find . -type f | sort); }
     run -255 pitrace-fleet report --since 1h --until 2h fleet
     run -255 pitrace-fleet top --by nosuch fleet
     run -255 pitrace-fleet flame --json fleet
+    run -255 pitrace-fleet resolve --since 1d fleet
+    run -255 pitrace-fleet top --debug-path . fleet
     run -1 pitrace-fleet report fleet
     [[ $output == *"DuckDB cannot be loaded"*"duckdb.org"*PITRACE_DUCKDB* ]]
     # A library, but not DuckDB's.

@@ -139,7 +139,7 @@ tables() { find fleet/records -name '*.parquet' | wc -l; }
 }
 
 @test "wrong settings are refused" {
-    for line in nosuch=1 rate=0 rate=x source=other stacks=some folder=here 'no line' seconds=99999999 "spool=/a"$'\t'; do
+    for line in nosuch=1 rate=0 rate=x source=other stacks=some omit=nosuch omit=path, hash=path hash_key=/k folder=here 'no line' seconds=99999999 "spool=/a"$'\t'; do
         printf '%s\n' "$line" >settings
         run -255 run.fleet --config settings
         [[ $output == *"error: "* ]]

@@ -56,22 +56,33 @@ truth() {
     diff first second
 }
 
+# Ticks of stacks with a function of this condition, or below one.
+ticks_below() {
+    query "WITH RECURSIVE below AS (SELECT trace, stack FROM 'tprof.stacks.parquet' WHERE $1
+        UNION SELECT s.trace, s.stack FROM 'tprof.stacks.parquet' s JOIN below b ON s.trace = b.trace AND s.parent = b.stack)
+        SELECT sum(count)::BIGINT FROM 'tprof.parquet' WHERE kind = 'tick' AND (trace, stack) IN (SELECT (trace, stack) FROM below)"
+}
+
 @test "the table of stacks has each stack once, and the callers of post" {
     post --export parquet --clip 0 --json -folded
-    [ "$(query "SELECT count(*) = count(DISTINCT (trace, stack, depth)) FROM 'tprof.stacks.parquet'")" = true ]
+    [ "$(query "SELECT count(*) = count(DISTINCT (trace, stack)) FROM 'tprof.stacks.parquet'")" = true ]
     [ "$(query "SELECT count(*)::BIGINT FROM 'tprof.parquet' r WHERE stack IS NOT NULL AND NOT EXISTS
-        (FROM 'tprof.stacks.parquet' s WHERE s.trace = r.trace AND s.stack = r.stack AND s.depth = 0
+        (FROM 'tprof.stacks.parquet' s WHERE s.trace = r.trace AND s.stack = r.stack
         AND s.function IS NOT DISTINCT FROM r.function AND s.module IS NOT DISTINCT FROM r.module)")" -eq 0 ]
+    # Callers are on earlier rows.
+    [ "$(query "SELECT count(*)::BIGINT FROM 'tprof.stacks.parquet' s WHERE parent IS NOT NULL AND (parent >= stack OR NOT EXISTS
+        (FROM 'tprof.stacks.parquet' c WHERE c.trace = s.trace AND c.stack = s.parent))")" -eq 0 ]
+    # Both readers have the same numbers in each row.
+    node readers/rows.mjs tprof.stacks.parquet | jq -S -c '[.stack, .parent, .function, .guessed]' >second
+    query "SELECT json_array(stack, parent, function, guessed) FROM 'tprof.stacks.parquet'" | jq -S -c . | diff second -
     # Ticks below beta, called by main: once by SQL, once by the folded stacks.
-    query "SELECT sum(count)::BIGINT FROM 'tprof.parquet' WHERE kind = 'tick' AND (trace, stack) IN
-        (SELECT (trace, stack) FROM 'tprof.stacks.parquet' WHERE function = 'beta' AND module LIKE '%/exported')" >sql
+    ticks_below "function = 'beta' AND module LIKE '%/exported'" >sql
     sed -n 's/_\[g\]//g; s/^exported_//p' tprof.folded | sed -nE 's/^[0-9a-f]*;(.*;)?beta(;.*)? ([0-9]+)$/\3/p' | awk '{ sum += $1 } END { print sum }' | diff sql -
 }
 
 @test "the table of stacks has the guessed callers of post" {
     post --export parquet --clip 0 -folded
-    query "SELECT sum(count)::BIGINT FROM 'tprof.parquet' WHERE kind = 'tick' AND (trace, stack) IN
-        (SELECT (trace, stack) FROM 'tprof.stacks.parquet' WHERE guessed = 1)" >sql
+    ticks_below 'guessed = 1' >sql
     awk '/_\[g\]/ { sum += $NF } END { print sum }' tprof.folded | diff sql -
     [ "$(cat sql)" -ge 100 ]
 }

@@ -177,6 +177,78 @@ own_symbols() {
     done
 }
 
+@test "functions without names on their hosts get them from debug files, once for all hosts" {
+    # Two hosts with a stripped program, each in another folder; one server and one folder have its debug file.
+    mkdir -p stripped && cd stripped
+    gcc -O1 -g -Wl,--build-id -o whole "$SOURCE_DIR/tests/progs/calls.c"
+    id=$(readelf -n whole | sed -n 's/.*Build ID: //p')
+    mkdir -p "debug/.build-id/${id:0:2}" "server/buildid/$id"
+    objcopy --only-keep-debug whole "debug/.build-id/${id:0:2}/${id:2}.debug"
+    cp "debug/.build-id/${id:0:2}/${id:2}.debug" "server/buildid/$id/debuginfo"
+    export name=bare-$$
+    for host in 1 2; do
+        mkdir -p "at$host"
+        strip -o "at$host/$name" whole
+        # shellcheck disable=SC2016 # expanded by the host
+        unshare --uts bash -ec 'hostname "bare$1"; export PITRACE_SOCKET=$PWD/recorder$1; cd "at$1"
+            swtrace init -s 16 --source perf; swtrace enable tprof; swtrace setrate 1000; swtrace stacks both; swtrace on
+            "./$2" 1 >/dev/null; swtrace off; swtrace get; swtrace free
+            post --archive; post --fleet ../fleet swtrace.tar.zst' host "$host" "$name" 3>&-
+    done
+    # What post says with the debug file: by symbol, and the folded stacks.
+    for host in 1 2; do
+        (cd "at$host" && post --clip 0 --json -folded -pnm -sympath "$PWD/../debug" swtrace.nrm2)
+        jq -r '.reports[] | select(.title == "Module_Symbol") | .rows[] | select(.name | endswith($ENV.name)) | .children[] | [.name, .ticks] | @tsv' "at$host/tprof.json"
+    done | awk -F '\t' '{ sum[$1] += $2 } END { for (key in sum) print key FS sum[key] }' | sort >expected
+
+    [ "$(awk '$1 == "alpha" || $1 == "beta" || $1 == "recurse" || $1 == "shared"' expected | wc -l)" -eq 4 ]
+    by_function() { pitrace-fleet top --json --where "module=$name" "$1" | jq -r '.by.function[] | [(if .name == "" then "NoSymbols" else .name end), .ticks] | @tsv' | sort; }
+    run ! grep -E 'alpha|beta' <(by_function fleet)
+    cp -r fleet served
+    pitrace-fleet resolve --debug-path debug fleet >resolved
+    grep -E '^ Named +: [1-9][0-9]* of [0-9]+ functions$' resolved
+    by_function fleet | grep -vE '^(NoSymbols|<<|\[)' | diff - <(grep -vE '^(NoSymbols|<<|\[)' expected)
+    pitrace-fleet flame --where "process=$name" fleet | sort >folded
+    cat at*/tprof.folded | grep "^$name;" | awk '{ ticks = $NF; sub(/ [0-9]+$/, ""); sum[$0] += ticks } END { for (stack in sum) print stack, sum[stack] }' | sort | diff folded -
+    # A second time nothing is asked for, and the names stay without the folder.
+    pitrace-fleet resolve fleet | grep -E '^ Named +: 0 of '
+    by_function fleet | grep -q '^alpha'
+    # From a server.
+    port=$((20000 + RANDOM % 10000))
+    (cd server && exec python3 -m http.server "$port" --bind 127.0.0.1) >server.log 2>&1 3>&- &
+    server=$!
+    for ((i = 0; i < 100; i++)); do curl -s "http://127.0.0.1:$port/" >/dev/null && break || sleep 0.1; done
+    DEBUGINFOD_URLS=http://127.0.0.1:$port DEBUGINFOD_CACHE_PATH=$PWD/cache pitrace-fleet resolve served >resolved
+    kill "$server"
+    diff <(by_function fleet) <(by_function served)
+    # A debug file of another build-id names nothing.
+    rm served/names.parquet
+    mkdir -p "wrong/.build-id/${id:0:2}"
+    gcc -O1 -g -Wl,--build-id=0x0123456789abcdef0123456789abcdef01234567 -o other "$SOURCE_DIR/tests/progs/calls.c"
+    cp other "wrong/.build-id/${id:0:2}/${id:2}.debug"
+    DEBUGINFOD_URLS='' pitrace-fleet resolve --debug-path wrong served >resolved
+    grep -F "$id" resolved
+    run ! grep -E 'alpha|beta' <(by_function served)
+}
+
+@test "hashed names of hosts and programs still add up over hosts" {
+    head -c 32 /dev/urandom >key && chmod 600 key
+    for i in 1 2 6; do post --fleet hashed --hash command,path,cgroup,host,function --hash-key key "host$i/swtrace.tar.zst"; done
+    fleet top --json --by process --where host=node1,host=node2,host=node6 | jq '[.by.process[].ticks] | sort' >clear
+    pitrace-fleet top --json --by process hashed | jq '[.by.process[].ticks] | sort' | diff - clear
+    # What ran on all hosts still is one row of three hosts.
+    pitrace-fleet top --json --by process hashed | jq -e '.by.process[0].name | test("^h-[0-9a-f]{24}$")'
+    pitrace-fleet top --json --by process hashed | jq -e '.hosts == 3 and ([.by.process[].hosts] | max) == 3'
+}
+
+@test "tables of another version are refused" {
+    cp -r fleet old
+    file=$(find old/records -name '*.parquet' | sort | head -n 1)
+    LC_ALL=C sed -i 's/records 2\.0/records 1.1/' "$file"
+    run -1 pitrace-fleet top old
+    [[ $output == *"have the schema 'records 1.1', not 'records 2.x'"* ]]
+}
+
 @test "a file that ends too early, one that is none, and folders with wildcards are reported" {
     mkdir -p damaged
     cp -r fleet/records fleet/stacks damaged/

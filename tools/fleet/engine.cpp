@@ -6,6 +6,7 @@
 #include <cli.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <pi/printable.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -152,43 +153,46 @@ class DuckDb final : public Engine {
     return set ? pi::Status() : set.error();
   }
 
-  pi::Result<Rows> query(const std::string& sql) override {
+  pi::Status each(const std::string& sql,
+                  const std::function<pi::Status(const Row&)>& take) override {
     DuckResult result{};
     ProgressLine line;
     auto state =
         std::async(std::launch::async, [&] { return f_.query(connection_, sql.c_str(), &result); });
     while (state.wait_for(std::chrono::milliseconds(500)) == std::future_status::timeout)
       line.show(f_.query_progress(connection_).percentage);
+    pi::Status status;
     if (state.get() != 0) {
       const char* const why = f_.result_error(&result);
-      pi::Error error{-1, why ? why : "DuckDB gives no reason."};
-      f_.destroy_result(&result);
-      return error;
+      // It can contain names of files.
+      status = pi::Error{-1, why ? pi::printable(why, "\n") : "DuckDB gives no reason."};
+    } else {
+      status = take_rows(result, take);
     }
-    Rows rows = rows_of(result);
     f_.destroy_result(&result);
-    return rows;
+    return status;
   }
 
  private:
-  Rows rows_of(DuckResult& result) const {
+  pi::Status take_rows(DuckResult& result,
+                       const std::function<pi::Status(const Row&)>& take) const {
     const uint64_t columns = f_.column_count(&result);
-    Rows rows;
-    while (void* chunk = f_.fetch_chunk(result)) {
+    pi::Status status;
+    while (void* chunk = status ? f_.fetch_chunk(result) : nullptr) {
       const uint64_t size = f_.data_chunk_get_size(chunk);
-      const size_t first = rows.size();
-      if (size != 0) rows.resize(first + size, std::vector<Cell>(columns));
+      Rows rows(size, Row(columns));
       for (uint64_t i = 0; i < columns && size != 0; ++i)
         take_column(f_.data_chunk_get_vector(chunk, i), f_.column_type(&result, i), size, i,
-                    rows.data() + first);
+                    rows.data());
       f_.destroy_data_chunk(&chunk);
+      for (const Row& row : rows)
+        if (status) status = take(row);
       if (size == 0) break;
     }
-    return rows;
+    return status;
   }
 
-  void take_column(void* vector, int type, uint64_t size, uint64_t column,
-                   std::vector<Cell>* rows) const {
+  void take_column(void* vector, int type, uint64_t size, uint64_t column, Row* rows) const {
     const void* const data = f_.vector_get_data(vector);
     const uint64_t* const valid = f_.vector_get_validity(vector);  // null: all
     for (uint64_t row = 0; row < size; ++row) {
@@ -208,6 +212,16 @@ class DuckDb final : public Engine {
 };
 
 }  // namespace
+
+pi::Result<Rows> Engine::query(const std::string& sql) {
+  Rows rows;
+  const pi::Status status = each(sql, [&](const Row& row) {
+    rows.push_back(row);
+    return pi::Status();
+  });
+  if (!status) return status.error();
+  return rows;
+}
 
 int64_t whole(const Cell& cell) {
   const auto* value = std::get_if<int64_t>(&cell);

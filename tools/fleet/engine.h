@@ -5,6 +5,7 @@
 
 #include <pi/result.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -13,7 +14,8 @@
 namespace fleet {
 
 using Cell = std::variant<std::monostate, int64_t, double, std::string>;
-using Rows = std::vector<std::vector<Cell>>;
+using Row = std::vector<Cell>;
+using Rows = std::vector<Row>;
 
 int64_t whole(const Cell& cell);            // 0 unless it is one
 double number(const Cell& cell);            // also of a whole number
@@ -29,8 +31,11 @@ class Engine {
   static pi::Result<std::unique_ptr<Engine>> open(const Options& options);
   virtual ~Engine() = default;
 
-  // Columns must be BIGINT, DOUBLE or VARCHAR. Shows progress on a terminal.
-  virtual pi::Result<Rows> query(const std::string& sql) = 0;
+  // Calls take for each row, until it fails. Columns must be BIGINT, DOUBLE or VARCHAR. Shows
+  // progress on a terminal.
+  virtual pi::Status each(const std::string& sql,
+                          const std::function<pi::Status(const Row&)>& take) = 0;
+  pi::Result<Rows> query(const std::string& sql);
 };
 
 }  // namespace fleet

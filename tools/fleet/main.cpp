@@ -11,6 +11,7 @@
 #include <ctime>
 
 #include "questions.h"
+#include "resolve.h"
 
 namespace {
 
@@ -19,18 +20,19 @@ using namespace fleet;
 
 cli::OptionTable option_table() {
   cli::OptionTable table(
-      {"pitrace-fleet report|top|diff|flame [OPTION]... FOLDER",
+      {"pitrace-fleet report|top|diff|flame|resolve [OPTION]... FOLDER",
        "Answers questions about the traces of many hosts, whose tables post --fleet has written "
-       "below "
-       "FOLDER: report and top show where the time went, diff what changed, flame prints folded "
-       "stacks, "
-       "the input of flame graphs. DuckDB's library, libduckdb.so, does the work.",
+       "below FOLDER: report and top show where the time went, diff what changed, flame prints "
+       "folded stacks, the input of flame graphs. resolve gets names for functions that had none "
+       "on their hosts. DuckDB's library, libduckdb.so, does the work.",
        {"pitrace-fleet report --since 1d /srv/fleet",
         "pitrace-fleet top --by service --where kernel=6.12* /srv/fleet",
         "pitrace-fleet diff --at '2026-11-24 10:00' --where service=shop /srv/fleet",
         "pitrace-fleet diff --a build=91ab --b build=c0de /srv/fleet",
         "pitrace-fleet flame --where host=web1,host=web2 /srv/fleet",
-        "pitrace-fleet report --since 1d --html fleet.html /srv/fleet"},
+        "pitrace-fleet report --since 1d --html fleet.html /srv/fleet",
+
+        "pitrace-fleet resolve --debug-path /srv/debug /srv/fleet"},
        "Exit status: 0 done; 1 nothing is selected, or a file or DuckDB cannot be used; 255 wrong "
        "usage."});
   table.group("What is selected")(
@@ -54,6 +56,11 @@ cli::OptionTable option_table() {
       "html", cli::text("FILE"),
       "with report, flame and diff: write the HTML page of post --html instead, which a browser "
       "opens");
+  table.group("resolve")(
+      "debug-path", cli::text("DIR[:DIR...]"),
+      "folders with debug files, which a build-id identifies: as in /usr/lib/debug, which is "
+      "always searched, or with the names of their programs. Others come from the servers in "
+      "DEBUGINFOD_URLS");
   table.group("DuckDB")(
       "engine", cli::text("FILE"),
       "its library; else PITRACE_DUCKDB names it, or the loader finds libduckdb.so")(
@@ -118,6 +125,11 @@ std::string take_options(const cli::Values& given, const std::string& what, Ques
   if (given.has("html")) question.html = given.text("html");
   if (given.has("html") && (question.html.empty() || what == "top" || question.json))
     return "--html takes a file, and goes with report, flame and diff, and not with --json.";
+  if (what == "resolve" && (given.has("since") || given.has("until") || given.has("where") ||
+                            given.given("lines") || question.json))
+    return "resolve is about all of FOLDER: of the options --debug-path, --engine and --memory go "
+           "with it.";
+  if (given.has("debug-path") && what != "resolve") return "--debug-path goes with resolve.";
   if (question.json && what == "flame") return "--json does not go with flame.";
   return "";
 }
@@ -137,13 +149,14 @@ int run(const std::vector<std::string>& words) {
   const auto& named = given.words("words");
   if (named.size() != 2) return misuse("a question and a folder are to be named.");
   const std::string& what = named[0];
+  const bool resolves = what == "resolve";
   const auto answer_of = what == "report"  ? report
                          : what == "top"   ? top
                          : what == "flame" ? flame
                          : what == "diff"  ? diff
                                            : nullptr;
-  if (!answer_of)
-    return misuse(fmt::format("'{}' is no question: report, top, diff or flame.", what));
+  if (!answer_of && !resolves)
+    return misuse(fmt::format("'{}' is no question: report, top, diff, flame or resolve.", what));
   Question question;
   question.folder = named[1];
   if (const std::string problem = take_options(given, what, question); !problem.empty())
@@ -156,7 +169,8 @@ int run(const std::vector<std::string>& words) {
         "@duckdb/node-bindings-linux-x64. Name it by --engine or PITRACE_DUCKDB.");
     return cli::exit_failure;
   }
-  const auto answer = answer_of(**engine, question);
+  const auto answer = resolves ? resolve(**engine, question.folder, given.text("debug-path"))
+                               : answer_of(**engine, question);
   return answer ? print(*answer) : fail(answer.error());
 }
 

@@ -255,12 +255,13 @@ class Page {
 };
 
 pi::Result<PageStacks> stacks_of(Engine& engine) {
-  const auto rows = engine.query(sql(Query::page_stacks));
-  if (!rows) return rows.error();
   PageStacks stacks;
-  for (const auto& row : *rows)
-    stacks.add(text(row[0]), whole(row[1]),
-               {text(row[2]), text(row[3]), whole(row[4]) != 0, whole(row[5]) != 0});
+  const pi::Status status = engine.each(sql(Query::page_stacks), [&](const Row& row) {
+    const auto* const caller = std::get_if<int64_t>(&row[2]);
+    return stacks.add(text(row[0]), whole(row[1]), caller ? std::optional(*caller) : std::nullopt,
+                      {text(row[3]), text(row[4]), whole(row[5]) != 0, whole(row[6]) != 0});
+  });
+  if (!status) return status.error();
   return stacks;
 }
 
@@ -286,6 +287,7 @@ PageFacts page_facts(const Question& question, const Summary& summary, const Ans
 
 pi::Status write_page(Engine& engine, const Question& question, bool two_sides,
                       const PageFacts& facts) {
+  if (const pi::Status status = make_path_view(engine, question, two_sides); !status) return status;
   const auto stacks = stacks_of(engine);
   if (!stacks) return stacks.error();
   const auto rows = engine.query(sql(Query::page));

@@ -7,11 +7,18 @@
 
 namespace fleet {
 
-void PageStacks::add(const std::string& trace, int64_t stack, PageFrame frame) {
+pi::Status PageStacks::add(const std::string& trace, int64_t stack, std::optional<int64_t> caller,
+                           PageFrame frame) {
   const auto [number, is_new] = numbers_.try_emplace(frame, static_cast<uint32_t>(frames_.size()));
   if (is_new) frames_.push_back(std::move(frame));
-  uint32_t& place = places_[trace].try_emplace(stack, post::PathTree::root).first->second;
-  place = tree_.child(place, number->second);
+  uint32_t below = post::PathTree::root;
+  if (caller) {
+    const auto found = find(trace, *caller);
+    if (!found) return found.error();
+    below = *found;
+  }
+  places_[trace][stack] = tree_.child(below, number->second);
+  return {};
 }
 
 pi::Result<uint32_t> PageStacks::find(const std::string& trace, int64_t stack) const {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -30,8 +31,9 @@ struct PageFrame {
 // Stacks of all traces, each call path once.
 class PageStacks {
  public:
-  // The next frame of a stack, the outermost first.
-  void add(const std::string& trace, int64_t stack, PageFrame frame);
+  // Each stack after its caller; frame: its innermost function.
+  pi::Status add(const std::string& trace, int64_t stack, std::optional<int64_t> caller,
+                 PageFrame frame);
   // The place of a stack in tree(), whose values are numbers of frames; an error if it is missing.
   pi::Result<uint32_t> find(const std::string& trace, int64_t stack) const;
 

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <pi/printable.h>
 
+#include <optional>
+
+#include "call_paths.h"
 #include "json.h"
 #include "page.h"
 #include "sql_files.h"
@@ -15,17 +18,17 @@ namespace {
 
 using pi::Json;
 
-struct Row {
+struct Line {
   std::string name, module;
   int64_t ticks = 0;
   int64_t hosts = 0;
 };
 
-pi::Result<std::vector<Row>> rows_of(Engine& engine, const std::string& level) {
+pi::Result<std::vector<Line>> lines_of(Engine& engine, const std::string& level) {
   const auto found =
       engine.query(sql(Query::top, {{"name", column_of(level)}, {"module", module_of(level)}}));
   if (!found) return found.error();
-  std::vector<Row> rows;
+  std::vector<Line> rows;
   for (const auto& row : *found)
     rows.push_back({text(row[0]), text(row[1]), whole(row[2]), whole(row[3])});
   return rows;
@@ -50,11 +53,11 @@ Json facts_json(const Summary& summary) {
           {"lost", summary.lost}};
 }
 
-std::string table(const std::vector<Row>& rows, const std::string& level, const Summary& summary,
+std::string table(const std::vector<Line>& rows, const std::string& level, const Summary& summary,
                   size_t lines) {
   std::string out = fmt::format("\n{:>12} {:>6}  {:>5}  {}\n", "TICKS", "%", "HOSTS", level);
   size_t shown_rows = 0;
-  for (const Row& row : rows) {
+  for (const Line& row : rows) {
     if (lines != 0 && shown_rows++ == lines) {
       out += fmt::format("{:>12} {:>6}  {:>5}  ({} more)\n", "", "", "", rows.size() - lines);
       break;
@@ -67,9 +70,9 @@ std::string table(const std::vector<Row>& rows, const std::string& level, const 
   return out;
 }
 
-Json table_json(const std::vector<Row>& rows, const std::string& level) {
+Json table_json(const std::vector<Line>& rows, const std::string& level) {
   Json out = Json::array();
-  for (const Row& row : rows) {
+  for (const Line& row : rows) {
     Json each = {{"name", row.name}, {"ticks", row.ticks}, {"hosts", row.hosts}};
     if (module_of(level) == "module") each["module"] = row.module;
     out.push_back(std::move(each));
@@ -77,12 +80,12 @@ Json table_json(const std::vector<Row>& rows, const std::string& level) {
   return out;
 }
 
-post::HtmlTable page_table(const std::vector<Row>& rows, const std::string& level) {
+post::HtmlTable page_table(const std::vector<Line>& rows, const std::string& level) {
   post::HtmlTable table;
   table.title = "Ticks by " + level;
   table.columns = {"hosts", "ticks"};
   table.with_below = table.columns.size();
-  for (const Row& row : rows)
+  for (const Line& row : rows)
     table.rows.push_back(
         {0,
          row.module.empty() ? shown(row.name, level) : shown(row.name, level) + "  " + row.module,
@@ -99,7 +102,7 @@ pi::Result<Answer> page_of(Engine& engine, const Question& question) {
   if (!summary) return summary.error();
   PageFacts facts = page_facts(question, *summary, answer);
   for (const char* level : {"host", "kernel", "service"}) {
-    const auto rows = rows_of(engine, level);
+    const auto rows = lines_of(engine, level);
     if (!rows) return rows.error();
     facts.tables.push_back(page_table(*rows, level));
   }
@@ -118,7 +121,7 @@ pi::Result<Answer> tables_of(Engine& engine, const Question& question,
   Json tables = Json::object();
   if (!question.json) answer.text = facts(*summary);
   for (const std::string& level : of) {
-    const auto rows = rows_of(engine, level);
+    const auto rows = lines_of(engine, level);
     if (!rows) return rows.error();
     if (question.json)
       tables[level] = table_json(*rows, level);
@@ -142,18 +145,33 @@ pi::Result<Answer> top(Engine& engine, const Question& question) {
   return tables_of(engine, question, {question.by});
 }
 
+pi::Status read_call_paths(Engine& engine, const Question& question, CallPaths& paths) {
+  if (const pi::Status status = make_path_view(engine, question, false); !status) return status;
+  const pi::Status status = engine.each(sql(Query::stacks), [&](const Row& row) {
+    const auto* const caller = std::get_if<int64_t>(&row[2]);
+    return paths.add_stack(text(row[0]), whole(row[1]),
+                           caller ? std::optional(*caller) : std::nullopt,
+                           text(row[3]) + text(row[4]));
+  });
+  if (!status) return status;
+  return engine.each(sql(Query::paths), [&](const Row& row) {
+    return paths.add_ticks(text(row[0]), whole(row[1]), text(row[2]), whole(row[3]));
+  });
+}
+
 pi::Result<Answer> flame(Engine& engine, const Question& question) {
   if (!question.html.empty()) return page_of(engine, question);
   if (const pi::Status status = make_views(engine, question, false); !status) return status.error();
   Answer answer;
   if (const auto summary = summarize(engine, answer); !summary) return summary.error();
-  const auto rows = engine.query(sql(Query::flame));
-  if (!rows) return rows.error();
-  for (const auto& row : *rows) {
-    std::string process = pi::printable(text(row[0]));
+  CallPaths paths;
+  if (const pi::Status status = read_call_paths(engine, question, paths); !status)
+    return status.error();
+  for (const CallPaths::Row& row : paths.rows()) {
+    std::string process = pi::printable(row.process);
     for (size_t at = 0; (at = process.find(';', at)) != process.npos; at += 4)
       process.replace(at, 1, "\\x3b");
-    answer.text += fmt::format("{};{} {}\n", process, pi::printable(text(row[1])), whole(row[2]));
+    answer.text += fmt::format("{};{} {}\n", process, pi::printable(row.path), row.ticks);
   }
   return answer;
 }

@@ -13,6 +13,8 @@
 
 namespace fleet {
 
+class CallPaths;
+
 struct Question {
   std::string folder;
   Period period;
@@ -35,6 +37,9 @@ struct Answer {
   std::string text;
   std::vector<std::string> warnings;
 };
+
+// The call paths of the selected ticks; after make_views().
+pi::Status read_call_paths(Engine& engine, const Question& question, CallPaths& paths);
 
 pi::Result<Answer> report(Engine& engine, const Question& question);
 pi::Result<Answer> top(Engine& engine, const Question& question);

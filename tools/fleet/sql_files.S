@@ -10,9 +10,13 @@ fleet_sql_\name:
 
         .section .rodata
         query   duckdb
+        query   duckdb_paths
         query   summary
         query   top
-        query   flame
+        query   stacks
+        query   paths
+        query   names
+        query   unnamed
         query   hosts
         query   diff
         query   versions

@@ -10,7 +10,21 @@
 
 namespace fleet {
 
-enum class Query { duckdb, summary, top, flame, hosts, diff, versions, page, page_stacks };
+enum class Query {
+  duckdb,
+  duckdb_paths,
+  summary,
+  top,
+  stacks,
+  paths,
+  names,
+  unnamed,
+  hosts,
+  diff,
+  versions,
+  page,
+  page_stacks
+};
 
 // The query, with each {WORD} of the list replaced.
 std::string sql(Query query,

@@ -26,43 +26,105 @@ pi::Status check_folder(const std::string& folder) {
   return {};
 }
 
-}  // namespace
+pi::Status run(Engine& engine, const std::string& text) {
+  const auto rows = engine.query(text);
+  return rows ? pi::Status() : rows.error();
+}
 
-pi::Status make_views(Engine& engine, const Question& question, bool two_sides) {
-  if (const pi::Status status = check_folder(question.folder); !status) return status;
+// Runs a query of files in the folder.
+pi::Status make_tables(Engine& engine, Query query, const Question& question) {
+  const std::string folder = literal(question.folder), file = names_file(question.folder);
+  std::error_code problem;
+  const bool exists = std::filesystem::exists(file, problem);
+  const std::string none =
+      "(SELECT '' AS build_id, CAST(0 AS BIGINT) AS address, '' AS function WHERE FALSE)";
+  const std::string shown = "shown(source.function, source.module, source.address)";
+  return run(
+      engine,
+      sql(query, {{"folder", folder.substr(1, folder.size() - 2)},
+                  {"names", exists ? fmt::format("read_parquet({})", literal(file)) : none},
+                  {"named", exists ? fmt::format("COALESCE(names.function, {})", shown) : shown},
+                  {"join", exists ? "LEFT JOIN names ON names.build_id = source.build_id AND "
+                                    "names.address = source.address"
+                                  : ""},
+                  {"dates", dates(question.period)}}));
+}
+
+// Of one file: DuckDB reports a file whose columns differ from the others'.
+pi::Status check_schema(Engine& engine, const Question& question) {
+  constexpr std::string_view needed = "records 2.";
+  const auto first = engine.query(fmt::format("SELECT COALESCE(MIN(file), '') FROM glob({})",
+                                              literal(question.folder + "/records/*/*/*.parquet")));
+  if (!first) return first.error();
+  const std::string file = first->size() == 1 ? text(first->front()[0]) : "";
+  if (file.empty()) return pi::Error{-1, pi::printable(question.folder) + "/records has no table."};
+  const auto rows = engine.query(
+      fmt::format("SELECT COALESCE(MAX(decode(value)), '') FROM parquet_kv_metadata({}) WHERE "
+                  "decode(key) = 'pitrace.schema'",
+                  literal(file)));
+  if (!rows) return rows.error();
+  const std::string found = rows->size() == 1 ? text(rows->front()[0]) : "";
+  if (found.starts_with(needed)) return {};
+  return pi::Error{-1, fmt::format("the tables in {} have the schema '{}', not '{}x': write them "
+                                   "again by post --fleet of this version, in a new folder.",
+                                   pi::printable(question.folder), pi::printable(found), needed)};
+}
+
+// Makes a view of the selected rows of another one, with their sides.
+pi::Status make_selection(Engine& engine, const Question& question, bool two_sides,
+                          const char* view, const char* of) {
   const auto where = condition(question.where);
   if (!where) return where.error();
-  const std::string folder = literal(question.folder);
-  const auto made =
-      engine.query(sql(Query::duckdb, {{"folder", folder.substr(1, folder.size() - 2)},
-                                       {"dates", dates(question.period)}}));
-  if (!made) return made.error();
   const auto all_of = [&](const Period& period, const std::string& more) {
     return fmt::format("{} AND ({}) AND ({})", condition(period), *where, more);
   };
-  const auto select = [](const char* side, const std::string& test) {
-    return fmt::format("SELECT '{}' AS side, * FROM all_records WHERE {}", side, test);
+  const auto select = [of](const char* side, const std::string& test) {
+    return fmt::format("SELECT '{}' AS side, * FROM {} WHERE {}", side, of, test);
   };
-  std::string view = "CREATE VIEW records AS ";
-  if (two_sides) {
-    const auto a = condition(question.a), b = condition(question.b);
-    if (!a) return a.error();
-    if (!b) return b.error();
-    Period before = question.period, after = question.period;
-    if (question.at != Period::open_end) {
-      before.until = std::min(before.until, question.at);
-      after.since = std::max(after.since, question.at);
-    }
-    const std::string of_a = all_of(before, *a);
-    // A loss counts once.
-    view +=
-        select("A", of_a) + " UNION ALL " +
-        select("B", fmt::format("{} AND (kind <> 'lost' OR NOT ({}))", all_of(after, *b), of_a));
-  } else {
-    view += select("A", all_of(question.period, "TRUE"));
+  const std::string make = fmt::format("CREATE VIEW {} AS ", view);
+  if (!two_sides) return run(engine, make + select("A", all_of(question.period, "TRUE")));
+  const auto a = condition(question.a), b = condition(question.b);
+  if (!a) return a.error();
+  if (!b) return b.error();
+  Period before = question.period, after = question.period;
+  if (question.at != Period::open_end) {
+    before.until = std::min(before.until, question.at);
+    after.since = std::max(after.since, question.at);
   }
-  const auto viewed = engine.query(view);
-  return viewed ? pi::Status() : viewed.error();
+  const std::string of_a = all_of(before, *a);
+  // A loss counts once.
+  return run(engine, make + select("A", of_a) + " UNION ALL " +
+                         select("B", fmt::format("{} AND (kind <> 'lost' OR NOT ({}))",
+                                                 all_of(after, *b), of_a)));
+}
+
+// Makes the views all_records and names.
+pi::Status make_record_view(Engine& engine, const Question& question) {
+  if (const pi::Status status = check_folder(question.folder); !status) return status;
+  if (const pi::Status status = check_schema(engine, question); !status) return status;
+  return make_tables(engine, Query::duckdb, question);
+}
+
+}  // namespace
+
+std::string names_file(const std::string& folder) {
+  return folder + "/names.parquet";
+}
+
+pi::Status make_stack_view(Engine& engine, const Question& question) {
+  if (const pi::Status status = make_record_view(engine, question); !status) return status;
+  return make_tables(engine, Query::duckdb_paths, question);
+}
+
+pi::Status make_path_view(Engine& engine, const Question& question, bool two_sides) {
+  if (const pi::Status status = make_tables(engine, Query::duckdb_paths, question); !status)
+    return status;
+  return make_selection(engine, question, two_sides, "path_records", "all_paths");
+}
+
+pi::Status make_views(Engine& engine, const Question& question, bool two_sides) {
+  if (const pi::Status status = make_record_view(engine, question); !status) return status;
+  return make_selection(engine, question, two_sides, "records", "all_records");
 }
 
 pi::Result<Summary> summarize(Engine& engine, Answer& answer) {

@@ -26,6 +26,15 @@ struct Summary {
 // Makes the views. two_sides: rows of A and B, else all are of A.
 pi::Status make_views(Engine& engine, const Question& question, bool two_sides);
 
+// The names that resolve has found, in the fleet's folder.
+std::string names_file(const std::string& folder);
+
+// Makes the view all_stacks, and those that it needs.
+pi::Status make_stack_view(Engine& engine, const Question& question);
+
+// Makes the view path_records: the selected rows of sums by stack. After make_views().
+pi::Status make_path_view(Engine& engine, const Question& question, bool two_sides);
+
 // An error if no tick is selected. Warnings about losses and kinds of ticks are added to the
 // answer.
 pi::Result<Summary> summarize(Engine& engine, Answer& answer);

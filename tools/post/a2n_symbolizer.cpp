@@ -247,14 +247,22 @@ Lookup A2nSymbolizer::lookup(uint64_t time, uint32_t pid, uint64_t address) {
   SYMDATA data{};
   const int rc = checked(A2nGetSymbolAt(pid, address, time, &data));
   text_ = limited_name(data.sym_name ? data.sym_name : "NoSymbols");
-  return {found_of(rc, data),
+  const Found found = found_of(rc, data);
+  std::optional<uint64_t> file_address;
+  uint64_t in_file = 0;
+  if (has_no_symbol(found) &&
+      checked(A2nGetFileAddressAt(pid, found == Found::function ? data.sym_addr : address, time,
+                                  &in_file)) == A2N_SUCCESS)
+    file_address = in_file;
+  return {found,
           data.mod_name ? data.mod_name : "NoModule",
           text_,
           data.sym_addr,
           data.mod_addr,
           (data.flags & A2N_FLAG_MODULE_64) != 0,
           (data.flags & A2N_FLAG_MODULE_32) != 0,
-          reinterpret_cast<uintptr_t>(data.method)};
+          reinterpret_cast<uintptr_t>(data.method),
+          file_address};
 }
 
 std::vector<SourceFrame> A2nSymbolizer::frames(uint64_t time, uint32_t pid, uint64_t address) {

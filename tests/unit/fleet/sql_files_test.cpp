@@ -14,7 +14,11 @@ TEST(SqlFiles, EachIsItsOwn) {
   EXPECT_THAT(fleet::sql(fleet::Query::duckdb), HasSubstr("CREATE VIEW all_records"));
   EXPECT_THAT(fleet::sql(fleet::Query::summary), HasSubstr("AS kinds"));
   EXPECT_THAT(fleet::sql(fleet::Query::top), HasSubstr("ORDER BY ticks DESC"));
-  EXPECT_THAT(fleet::sql(fleet::Query::flame), HasSubstr("paths.path"));
+  EXPECT_THAT(fleet::sql(fleet::Query::duckdb_paths), HasSubstr("CREATE VIEW all_paths"));
+  EXPECT_THAT(fleet::sql(fleet::Query::stacks), HasSubstr("AS parent"));
+  EXPECT_THAT(fleet::sql(fleet::Query::paths), HasSubstr("FROM path_records"));
+  EXPECT_THAT(fleet::sql(fleet::Query::names), HasSubstr("FROM names"));
+  EXPECT_THAT(fleet::sql(fleet::Query::unnamed), HasSubstr("FROM all_frames"));
   EXPECT_THAT(fleet::sql(fleet::Query::hosts), HasSubstr("AS hosts_both"));
   EXPECT_THAT(fleet::sql(fleet::Query::diff), HasSubstr("AS a_of_a"));
   EXPECT_THAT(fleet::sql(fleet::Query::versions), HasSubstr("AS version"));

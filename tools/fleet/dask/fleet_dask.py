@@ -18,8 +18,9 @@ import pyarrow.parquet
 from dask.distributed import Client, LocalCluster
 
 KEYS = ["host", "kernel", "service", "cgroup", "process", "thread", "module", "function", "build"]
-COLUMNS = ["time", "trace", "host", "kernel", "kind", "process", "thread", "cgroup", "service", "module", "build_id", "function", "count"]
-STACK_COLUMNS = ["stack", "depth", "module", "function", "mode", "guessed"]
+COLUMNS = ["time", "trace", "host", "kernel", "kind", "process", "thread", "cgroup", "service", "module", "build_id", "function", "address", "count"]
+PATH_COLUMNS = ["time", "trace", "host", "kernel", "kind", "process", "thread", "cgroup", "service", "stack", "count"]
+FRAME_COLUMNS = ["frame", "module", "build_id", "function", "address", "mode", "guessed"]
 
 
 def read(path, columns):
@@ -27,18 +28,46 @@ def read(path, columns):
     return pyarrow.parquet.ParquetFile(path).read(columns=columns).to_pandas()
 
 
+def named(frame, root):
+    """Functions without a symbol get the name that pitrace-fleet resolve has found, or that of their file and address."""
+    bare = frame["function"] == ""
+    if bare.any():
+        files = frame["module"].fillna("").str.replace(".*/", "", regex=True)
+        places = frame["address"].map(lambda address: "" if pandas.isna(address) else format(int(address), "x"))
+        frame["function"] = frame["function"].mask(bare, "[" + files + "+0x" + places + "]")
+    try:
+        names = read(root + "/names.parquet", ["build_id", "address", "function"]).rename(columns={"function": "late"})
+    except FileNotFoundError:
+        return frame
+    frame["address"] = frame["address"].astype("Int64")
+    names["address"] = names["address"].astype("Int64")
+    frame = frame.merge(names, on=["build_id", "address"], how="left")
+    frame["function"] = frame["late"].fillna(frame["function"])
+    return frame.drop(columns="late")
+
+
+def root_of(path):
+    return path.rsplit("/records/", 1)[0]
+
+
 def read_records(path):
-    return read(path, COLUMNS)
+    return named(read(path, COLUMNS), root_of(path))
 
 
 def read_paths(path):
-    """The rows of a trace with the call path of each stack, as folded stacks have it."""
-    stacks = read(path.replace("/records/", "/stacks/"), STACK_COLUMNS).sort_values(["stack", "depth"], ascending=[True, False])
-    modules = "[" + stacks["module"].str.replace(".*/", "", regex=True) + "]"
-    names = stacks["function"].fillna(modules).fillna("[unknown]").str.replace(";", "\\x3b", regex=False)
-    suffixes = stacks["guessed"].map({1: "_[g]"}).fillna("").mask(stacks["mode"] == "kernel", "_[k]")
-    paths = (names + suffixes).groupby(stacks["stack"]).agg(";".join).rename("path").reset_index()
-    return read(path, COLUMNS + ["stack"]).merge(paths, on="stack", how="left")
+    """The rows of a trace with the call path of each stack, as folded stacks have it, and its innermost function."""
+    of = lambda table: "/{}/".format(table).join(path.rsplit("/records/", 1))
+    frames = named(read(of("frames"), FRAME_COLUMNS), root_of(path))
+    modules = "[" + frames["module"].str.replace(".*/", "", regex=True) + "]"
+    names = frames["function"].fillna(modules).fillna("[unknown]").str.replace(";", "\\x3b", regex=False)
+    suffixes = frames["guessed"].map({1: "_[g]"}).fillna("").mask(frames["mode"] == "kernel", "_[k]")
+    frames["name"] = names + suffixes
+    stacks = read(of("stacks"), ["stack", "up", "frame"]).merge(frames, on="frame", how="left").sort_values("stack")
+    paths = {}
+    for stack, up, name in zip(stacks["stack"], stacks["up"], stacks["name"]):
+        paths[stack] = name if up == 0 else paths[stack - up] + ";" + name
+    stacks["path"] = stacks["stack"].map(paths)
+    return read(of("paths"), PATH_COLUMNS).merge(stacks[["stack", "path", "module", "build_id", "function"]], on="stack", how="left")
 
 
 def matches(column, value):

@@ -1,22 +1,18 @@
 -- SPDX-License-Identifier: MIT
--- What the questions read, for DuckDB: the tables of post --fleet, and the call path of each stack.
--- {folder}: the fleet's folder. {dates}: a condition on date that leaves out folders of other days.
+-- What most questions read, for DuckDB: the sums by function of post --fleet, with the names that pitrace-fleet resolve has found.
+-- {folder}: the fleet's folder. {dates}: a condition on date that leaves out folders of other days. {names}: the table of these names;
+-- {named} and {join}: how a function gets one of them, if there are any.
+-- An empty function has no symbol: it is shown as post does, by its file and its address there.
+CREATE MACRO shown(function, module, address) AS
+    CASE WHEN function = '' THEN CONCAT('[', REGEXP_REPLACE(COALESCE(module, ''), '.*/', ''), '+0x', LOWER(to_hex(address)), ']') ELSE function END;
+CREATE VIEW names AS
+    SELECT build_id, address, MIN(function) AS function
+    FROM {names}
+    GROUP BY build_id, address;
 CREATE VIEW all_records AS
-    SELECT *, epoch_us(time) AS micros
-    FROM read_parquet('{folder}/records/*/*/*.parquet',
-                      hive_partitioning = true, hive_types = {'date': DATE, 'host': VARCHAR})
-    WHERE {dates};
-CREATE VIEW all_stacks AS
-    SELECT *
-    FROM read_parquet('{folder}/stacks/*/*/*.parquet',
-                      hive_partitioning = true, hive_types = {'date': DATE, 'host': VARCHAR})
-    WHERE {dates};
-CREATE VIEW paths AS
-    SELECT trace, stack, string_agg(name, ';' ORDER BY depth DESC) AS path
-    FROM (SELECT trace, stack, depth,
-                 replace(CASE WHEN function IS NOT NULL THEN function
-                              WHEN module IS NULL THEN '[unknown]'
-                              ELSE '[' || regexp_replace(module, '.*/', '') || ']' END, ';', '\x3b')
-                     || CASE WHEN mode = 'kernel' THEN '_[k]' WHEN guessed = 1 THEN '_[g]' ELSE '' END AS name
-          FROM all_stacks)
-    GROUP BY trace, stack;
+    SELECT source.* REPLACE ({named} AS function), epoch_us(time) AS micros
+    FROM (SELECT *
+          FROM read_parquet('{folder}/records/*/*/*.parquet',
+                            hive_partitioning = true, hive_types = {'date': DATE, 'host': VARCHAR})
+          WHERE {dates}) AS source
+    {join};

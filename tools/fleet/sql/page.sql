@@ -8,7 +8,7 @@ SELECT side,
        micros,
        CAST(SUM(count) AS BIGINT) AS ticks,
        CAST(SUM(CASE WHEN unit = 'ns' THEN amount ELSE 0 END) AS BIGINT) AS ns
-FROM records
+FROM path_records
 WHERE kind = 'tick'
 GROUP BY 1, 2, 3, 4, 5, 6
 ORDER BY 1, 2, 3, 4, 5, 6

@@ -1,10 +1,16 @@
 -- SPDX-License-Identifier: MIT
--- Ticks by {name}, which is a column or an expression; {module}: its module, or ''.
-SELECT COALESCE({name}, '') AS name,
-       COALESCE({module}, '') AS module,
-       CAST(SUM(count) AS BIGINT) AS ticks,
-       CAST(COUNT(DISTINCT host) AS BIGINT) AS hosts
-FROM records
-WHERE kind = 'tick'
+-- Ticks by {name}, which is a column or an expression; {module}: its module, or ''. In two steps, since that is faster than
+-- COUNT(DISTINCT host).
+SELECT name,
+       module,
+       CAST(SUM(ticks) AS BIGINT) AS ticks,
+       CAST(COUNT(*) AS BIGINT) AS hosts
+FROM (SELECT COALESCE({name}, '') AS name,
+             COALESCE({module}, '') AS module,
+             host,
+             SUM(count) AS ticks
+      FROM records
+      WHERE kind = 'tick'
+      GROUP BY 1, 2, 3) AS by_host
 GROUP BY 1, 2
 ORDER BY ticks DESC, name, module

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <span>
 #include <unordered_map>
 
 #include "thrift.h"
@@ -16,12 +17,12 @@ namespace {
 
 using Type = ParquetWriter::Type;
 
-constexpr int64_t rows_of_a_group = 1 << 17;
+constexpr int64_t values_of_a_group = 1 << 22;
 constexpr size_t most_text_bytes = size_t{32} << 20;  // of the dictionaries of a row group
 constexpr std::string_view magic = "PAR1";
 
-enum Encoding : int32_t { plain_values = 0, rle = 3, rle_dictionary = 8 };
 constexpr int32_t zstd_codec = 6;
+constexpr int zstd_level = 17;  // bench/README.md: smaller by a tenth than 3; beyond it only slower
 
 bool is_int32(Type type) {
   return type == Type::int32;
@@ -49,19 +50,36 @@ size_t run_at(const std::vector<uint32_t>& values, size_t at) {
   return end - at;
 }
 
+// Of the indices of a dictionary. More than a few bits are whole bytes: zstd finds repeated
+// sequences then.
+uint32_t index_bits(size_t entries) {
+  constexpr uint32_t few = 4;
+  const auto bits = static_cast<uint32_t>(std::bit_width(std::max<size_t>(entries, 2) - 1));
+  return bits <= few ? bits : (bits + 7) / 8 * 8;
+}
+
 constexpr size_t least_run = 8;
 
-// Packs values from first to end, padded with zeros to a multiple of eight.
-void pack(std::string& out, const std::vector<uint32_t>& values, size_t first, size_t end,
-          uint32_t bits) {
-  const size_t groups = (end - first + 7) / 8;
-  put_varint(out, groups << 1 | 1);
+// Packs values of a number of bits, a multiple of eight values, padded with zeros.
+template <class Value>
+void pack(std::string& out, std::span<const Value> values, uint32_t bits) {
   uint64_t waiting = 0;
   uint32_t filled = 0;
-  for (size_t i = first; i < first + groups * 8; ++i) {
-    waiting |= uint64_t{i < end ? values[i] : 0} << filled;
-    for (filled += bits; filled >= 8; filled -= 8, waiting >>= 8) out += static_cast<char>(waiting);
+  const auto put = [&](uint64_t value, uint32_t width) {
+    waiting |= value << filled;
+    for (filled += width; filled >= 8; filled -= 8, waiting >>= 8)
+      out += static_cast<char>(waiting);
+  };
+  for (size_t i = 0; i < (values.size() + 7) / 8 * 8; ++i) {
+    const uint64_t value = i < values.size() ? values[i] : 0;
+    // Up to seven bits wait: wide values come in halves.
+    put(value & 0xffffffff, std::min(bits, 32u));
+    if (bits > 32) put(value >> 32, bits - 32);
   }
+}
+
+uint64_t zigzag(int64_t value) {
+  return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
 }
 
 void put_statistics(ThriftWriter& to, Type type, int64_t nulls, bool bounded, int64_t least,
@@ -119,8 +137,42 @@ std::string rle_hybrid(const std::vector<uint32_t>& values, uint32_t bits) {
     do {
       end = std::min(end + 8, values.size());
     } while (end < values.size() && run_at(values, end) < least_run);
-    pack(out, values, at, end, bits);
+    put_varint(out, (end - at + 7) / 8 << 1 | 1);
+    pack(out, std::span(values).subspan(at, end - at), bits);
     at = end;
+  }
+  return out;
+}
+
+std::string packed_differences(const std::vector<int64_t>& values) {
+  constexpr size_t block = 128, parts = 4, part = block / parts;
+  std::string out;
+  put_varint(out, block);
+  put_varint(out, parts);
+  put_varint(out, values.size());
+  put_varint(out, zigzag(values.empty() ? 0 : values[0]));
+  for (size_t first = 1; first < values.size(); first += block) {
+    const size_t count = std::min(block, values.size() - first);
+    const auto difference = [&](size_t i) {
+      return static_cast<int64_t>(static_cast<uint64_t>(values[first + i]) -
+                                  static_cast<uint64_t>(values[first + i - 1]));
+    };
+    int64_t least = difference(0);
+    for (size_t i = 1; i < count; ++i) least = std::min(least, difference(i));
+    std::vector<uint64_t> above;
+    for (size_t i = 0; i < count; ++i)
+      above.push_back(static_cast<uint64_t>(difference(i)) - static_cast<uint64_t>(least));
+    put_varint(out, zigzag(least));
+    std::string packed;
+    for (size_t at = 0; at < block; at += part) {
+      std::vector<uint64_t> some(part);
+      for (size_t i = at; i < std::min(count, at + part); ++i) some[i - at] = above[i];
+      const auto bits = static_cast<uint32_t>(std::bit_width(std::ranges::max(some)));
+      out += static_cast<char>(bits);
+      // A part behind the last value is left out.
+      if (at < count) pack(packed, std::span<const uint64_t>(some), bits);
+    }
+    out += packed;
   }
   return out;
 }
@@ -150,7 +202,8 @@ void ParquetWriter::put_null(size_t column) {
 
 bool ParquetWriter::end_row() {
   ++rows_;
-  return (rows_ < rows_of_a_group && text_bytes_ < most_text_bytes) || flush();
+  const bool has_room = rows_ * static_cast<int64_t>(columns_.size()) < values_of_a_group;
+  return (has_room && text_bytes_ < most_text_bytes) || flush();
 }
 
 bool ParquetWriter::write(std::string_view bytes) {
@@ -202,12 +255,39 @@ bool ParquetWriter::write_column(size_t number, WrittenColumn& written) {
     const std::string levels = rle_hybrid(chunk.exists, 1);
     body = little_endian(levels.size(), 4) + levels;
   }
-  written.dictionary = column.dictionary || column.type == Type::text;
-  if (!written.dictionary) {
-    written.data_at = at_;
-    return write_page(body + plain(column, chunk.values), static_cast<int32_t>(rows_), false, false,
-                      written);
+  if (column.form == Form::dictionary || column.type == Type::text)
+    return write_dictionary(column, body, chunk, written);
+  const bool differences = column.form == Form::differences;
+  written.data_at = at_;
+  body += differences ? packed_differences(chunk.values) : plain(column, chunk.values);
+  return write_page(body, static_cast<int32_t>(rows_), false,
+                    differences ? binary_differences : plain_values, written);
+}
+
+// Similar texts are neighbours then, and numbers grow.
+void ParquetWriter::sort_dictionary(const Column& column, std::vector<int64_t>& dictionary,
+                                    std::vector<uint32_t>& indices) const {
+  std::vector<uint32_t> order(dictionary.size());
+  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto name = [&](uint32_t i) -> const std::string& {
+    return names_.text(static_cast<NameId>(dictionary[i]));
+  };
+  std::ranges::sort(order, [&](uint32_t a, uint32_t b) {
+    return column.type == Type::text ? name(a) < name(b) : dictionary[a] < dictionary[b];
+  });
+  std::vector<int64_t> sorted;
+  std::vector<uint32_t> place(order.size());
+  for (const uint32_t old : order) {
+    place[old] = static_cast<uint32_t>(sorted.size());
+    sorted.push_back(dictionary[old]);
   }
+  dictionary = std::move(sorted);
+  for (uint32_t& index : indices) index = place[index];
+}
+
+// levels: which values are null, before the values.
+bool ParquetWriter::write_dictionary(const Column& column, const std::string& levels,
+                                     const Chunk& chunk, WrittenColumn& written) {
   std::unordered_map<int64_t, uint32_t> known;
   std::vector<int64_t> dictionary;
   std::vector<uint32_t> indices;
@@ -221,21 +301,22 @@ bool ParquetWriter::write_column(size_t number, WrittenColumn& written) {
     if (added) dictionary.push_back(value);
     indices.push_back(at->second);
   }
-  const auto bits = std::max<uint32_t>(
-      1, static_cast<uint32_t>(std::bit_width(std::max<size_t>(dictionary.size(), 1) - 1)));
-  if (!write_page(plain(column, dictionary), static_cast<int32_t>(dictionary.size()), true, false,
-                  written))
+  sort_dictionary(column, dictionary, indices);
+  const uint32_t bits = index_bits(dictionary.size());
+  written.dictionary = true;
+  if (!write_page(plain(column, dictionary), static_cast<int32_t>(dictionary.size()), true,
+                  plain_values, written))
     return false;
   written.data_at = at_;
-  return write_page(body + static_cast<char>(bits) + rle_hybrid(indices, bits),
-                    static_cast<int32_t>(rows_), false, true, written);
+  return write_page(levels + static_cast<char>(bits) + rle_hybrid(indices, bits),
+                    static_cast<int32_t>(rows_), false, rle_dictionary, written);
 }
 
 bool ParquetWriter::write_page(std::string_view body, int32_t values, bool dictionary,
-                               bool by_dictionary, WrittenColumn& written) {
+                               Encoding encoding, WrittenColumn& written) {
   packed_.resize(ZSTD_compressBound(body.size()));
   const size_t packed = ZSTD_compressCCtx(context_.get(), packed_.data(), packed_.size(),
-                                          body.data(), body.size(), 3);
+                                          body.data(), body.size(), zstd_level);
   if (ZSTD_isError(packed)) return false;
   const std::string_view bytes(packed_.data(), packed);
   const uLong sum = ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
@@ -246,7 +327,7 @@ bool ParquetWriter::write_page(std::string_view body, int32_t values, bool dicti
   header.i32(4, static_cast<int32_t>(static_cast<uint32_t>(sum)));
   header.begin(dictionary ? 7 : 5);
   header.i32(1, values);
-  header.i32(2, by_dictionary ? rle_dictionary : plain_values);
+  header.i32(2, encoding);
   if (!dictionary) {
     header.i32(3, rle);
     header.i32(4, rle);
@@ -283,8 +364,9 @@ std::string ParquetWriter::footer(const Metadata& metadata) const {
       file.i64(2, 0);
       file.begin(3);
       file.i32(1, physical(columns_[i].type));
-      file.list(2, List::i32, 3);
-      for (const int32_t encoding : {plain_values, rle, rle_dictionary}) file.element(encoding);
+      file.list(2, List::i32, 4);
+      for (const Encoding encoding : {plain_values, rle, binary_differences, rle_dictionary})
+        file.element(encoding);
       file.list(3, List::binary, 1);
       file.element(columns_[i].name);
       file.i32(4, zstd_codec);

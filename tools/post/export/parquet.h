@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes Apache Parquet files of flat tables: row groups whose columns are dictionaries or plain
-// values, each one page, compressed by zstd, with a checksum.
+// Writes Apache Parquet files of flat tables: row groups whose columns are dictionaries,
+// differences or plain values, each one page, compressed by zstd, with a checksum.
 #ifndef POST_PARQUET_H
 #define POST_PARQUET_H
 
@@ -19,15 +19,21 @@
 namespace post {
 
 // The format is that of parquet-format 2.11 (parquet.thrift, Encodings.md); nothing of it is used
-// that readers of format 1 lack, but zstd.
+// that readers of format 1 lack, but zstd and the differences.
 class ParquetWriter {
  public:
   enum class Type : uint8_t { int32, int64, timestamp, text };  // timestamp: microseconds, UTC
+  // How the values of a column are stored. Texts always have a dictionary.
+  enum class Form : uint8_t {
+    plain,
+    dictionary,   // values repeat
+    differences,  // from value to value, which are small; an int32 is not negative
+  };
   struct Column {
     std::string_view name;
     Type type = Type::text;
-    bool optional = false;    // can be null
-    bool dictionary = false;  // values repeat; texts always have a dictionary
+    bool optional = false;  // can be null
+    Form form = Form::plain;
   };
   using Metadata = std::vector<std::pair<std::string, std::string>>;
 
@@ -37,6 +43,7 @@ class ParquetWriter {
   ParquetWriter(const ParquetWriter&) = delete;
   ParquetWriter& operator=(const ParquetWriter&) = delete;
 
+  size_t columns() const { return columns_.size(); }
   // One value of each column makes a row, in any order. An int32 must fit.
   void put(size_t column, int64_t value);
   void put_null(size_t column);
@@ -72,7 +79,12 @@ class ParquetWriter {
   bool write(std::string_view bytes);
   bool flush();
   bool write_column(size_t number, WrittenColumn& written);
-  bool write_page(std::string_view body, int32_t values, bool dictionary, bool by_dictionary,
+  enum Encoding : int32_t { plain_values = 0, rle = 3, binary_differences = 5, rle_dictionary = 8 };
+  void sort_dictionary(const Column& column, std::vector<int64_t>& dictionary,
+                       std::vector<uint32_t>& indices) const;
+  bool write_dictionary(const Column& column, const std::string& levels, const Chunk& chunk,
+                        WrittenColumn& written);
+  bool write_page(std::string_view body, int32_t values, bool dictionary, Encoding encoding,
                   WrittenColumn& written);
   std::string plain(const Column& column, const std::vector<int64_t>& values) const;
   std::string footer(const Metadata& metadata) const;
@@ -91,6 +103,8 @@ class ParquetWriter {
 
 // Parquet's hybrid of runs and packed values of a fixed number of bits, at most 32.
 std::string rle_hybrid(const std::vector<uint32_t>& values, uint32_t bits);
+// Parquet's DELTA_BINARY_PACKED.
+std::string packed_differences(const std::vector<int64_t>& values);
 
 }  // namespace post
 

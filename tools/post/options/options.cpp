@@ -99,6 +99,13 @@ cli::OptionTable option_table() {
       "fleet", text("FOLDER"),
       "instead of other reports add these tables to FOLDER, below a folder for each day and host, "
       "for pitrace-fleet and others; then --bucket is 60 unless given")(
+      "omit", text("KINDS"),
+      "leave out names of these KINDS in the tables of --fleet: command (processes and threads), "
+      "path, user (of users, in paths and control groups), cgroup, function")(
+      "hash", text("KINDS"),
+      "replace names of these KINDS, also of host, by hashes that are the same on all hosts with "
+      "the same key")("hash-key", text("FILE"),
+                      "the key for --hash: 16 to 1024 random bytes, readable by you alone")(
       "threads", "in tprof.tree, tprof.folded and exports, divide processes by threads")(
       "offcpu",
       "also write tprof.offcpu: how long threads waited, where, and what woke them (needs "
@@ -242,6 +249,24 @@ std::string archive_name(std::string trace) {
   return last_part(trace) + ".tar.zst";
 }
 
+// Returns an error message, or "".
+std::string take_privacy(const cli::Values& given, Options& options) {
+  if (given.has("hash-key")) options.hash_key = given.text("hash-key");
+  for (const auto& [name, kinds] : {std::pair("omit", &options.fleet_privacy.omitted),
+                                    std::pair("hash", &options.fleet_privacy.hashed)}) {
+    if (!given.has(name)) continue;
+    auto parsed = parse_private_kinds(given.text(name));
+    if (!parsed) return fmt::format("--{}: {}", name, parsed.error().message);
+    *kinds = std::move(*parsed);
+  }
+  const Privacy& privacy = options.fleet_privacy;
+  if (privacy.omitted.contains(PrivateKind::host))
+    return "--omit does not go with host, which tells the tables of hosts apart: --hash does.";
+  for (const PrivateKind kind : privacy.omitted)
+    if (privacy.hashed.contains(kind)) return "a kind of names is left out or hashed, not both.";
+  return "";
+}
+
 bool exports_to(const cli::Values& given, std::string_view format) {
   return std::ranges::find(given.words("export"), format) != given.words("export").end();
 }
@@ -283,6 +308,9 @@ std::string find_conflict(const cli::Values& given) {
     return "--fleet does not go with --export parquet.";
   if (given.given("bucket") && !exports_to(given, "parquet") && !has("fleet"))
     return "--bucket goes with --export parquet or --fleet.";
+  for (const char* option : {"omit", "hash", "hash-key"})
+    if (has(option) && !has("fleet")) return fmt::format("--{} goes with --fleet.", option);
+  if (has("hash") != has("hash-key")) return "--hash and --hash-key go together.";
   for (const char* form : {"-c", "ck", "cp", "ss", "ssi", "dcnt", "-m"})
     if (has(form) && !has("arc"))
       return fmt::format("-{} goes with -arc.", form + (form[0] == '-' ? 1 : 0));
@@ -404,6 +432,8 @@ std::variant<Options, int> parse_options(const std::vector<std::string>& argumen
   }
   constexpr uint64_t fleet_bucket = 60'000'000'000;
   if (options.fleet && !given.given("bucket")) options.bucket_ns = fleet_bucket;
+  if (const std::string problem = take_privacy(given, options); !problem.empty())
+    return wrong(problem);
   if (options.fleet && options.fleet->empty()) return wrong("--fleet takes the name of a folder.");
   if (options.archive && options.archive->empty())
     return wrong("--archive= takes the name of a file.");

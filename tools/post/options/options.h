@@ -15,6 +15,7 @@
 #include "arc/arc_options.h"
 #include "read/selection.h"
 #include "text/labels.h"
+#include "text/private_names.h"
 
 namespace post {
 
@@ -90,18 +91,21 @@ struct Options {
   bool tprof_out = true;  // not with -m
   bool show = false;
   bool show_raw = false;
-  bool show_seconds = false;                               // -showt
-  std::optional<std::string> json;                         // path of the JSON file
-  std::optional<std::string> html;                         // path of the HTML page
-  bool tree = false;                                       // tprof.tree
-  bool folded = false;                                     // tprof.folded
-  std::vector<std::string> exports;                        // formats
-  uint64_t bucket_ns = 1'000'000'000;                      // --bucket
-  std::optional<std::string> fleet;                        // --fleet: a folder
-  std::optional<std::string> fleet_records, fleet_stacks;  // the paths of its tables, once known
-  bool off_cpu = false;                                    // tprof.offcpu
-  bool micro = false;                                      // tprof.micro: -off, -disasm
-  bool arc = false;                                        // the file arc
+  bool show_seconds = false;            // -showt
+  std::optional<std::string> json;      // path of the JSON file
+  std::optional<std::string> html;      // path of the HTML page
+  bool tree = false;                    // tprof.tree
+  bool folded = false;                  // tprof.folded
+  std::vector<std::string> exports;     // formats
+  uint64_t bucket_ns = 1'000'000'000;   // --bucket
+  std::optional<std::string> fleet;     // --fleet: a folder
+  Privacy fleet_privacy;                // --omit, --hash
+  std::optional<std::string> hash_key;  // --hash-key: a file
+  // The paths of its tables, once known.
+  std::optional<std::string> fleet_records, fleet_paths, fleet_stacks, fleet_frames;
+  bool off_cpu = false;  // tprof.offcpu
+  bool micro = false;    // tprof.micro: -off, -disasm
+  bool arc = false;      // the file arc
   ArcOptions arc_form;
   bool page = false;  // on the standard output
   bool verbose = false;

@@ -12,7 +12,7 @@
 #include "completeness.h"
 #include "export/otlp.h"
 #include "report_export.h"
-#include "report_parquet.h"
+#include "parquet_names.h"
 #include "text/text.h"
 
 namespace post {

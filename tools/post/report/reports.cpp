@@ -7,6 +7,7 @@
 #include "report_arc.h"
 #include "report_calls.h"
 #include "report_export.h"
+#include "report_fleet.h"
 #include "report_otlp.h"
 #include "report_html.h"
 #include "report_json.h"
@@ -149,22 +150,38 @@ const Report table[] = {
      .wanted = [](const Options& given) { return given.exports_to("parquet"); },
      .lack = lack_of_rows,
      .write = write_parquet_stacks},
-    {.options = "--fleet",
-     .file = "",
-     .wanted = [](const Options& given) { return given.fleet.has_value(); },
-     .in_folder = true,
-     .lack = lack_of_rows,
-     .write = write_parquet_stacks,
-     .named = &Options::fleet_stacks},
-    // After the table of stacks: no row refers to one that is missing.
+    // Each table after those that its rows refer to.
     {.options = "--fleet",
      .file = "",
      .wanted = [](const Options& given) { return given.fleet.has_value(); },
      .make = make_fleet,
-     .streamed = true,
      .in_folder = true,
-     .lack = lack_of_rows,
-     .write = end_parquet,
+     .lack = lack_of_fleet,
+     .write = write_fleet_frames,
+     .named = &Options::fleet_frames},
+    {.options = "--fleet",
+     .file = "",
+     .wanted = [](const Options& given) { return given.fleet.has_value(); },
+     .make = make_fleet,
+     .in_folder = true,
+     .lack = lack_of_fleet,
+     .write = write_fleet_stacks,
+     .named = &Options::fleet_stacks},
+    {.options = "--fleet",
+     .file = "",
+     .wanted = [](const Options& given) { return given.fleet.has_value(); },
+     .make = make_fleet,
+     .in_folder = true,
+     .lack = lack_of_fleet,
+     .write = write_fleet_paths,
+     .named = &Options::fleet_paths},
+    {.options = "--fleet",
+     .file = "",
+     .wanted = [](const Options& given) { return given.fleet.has_value(); },
+     .make = make_fleet,
+     .in_folder = true,
+     .lack = lack_of_fleet,
+     .write = write_fleet_records,
      .named = &Options::fleet_records},
     {.options = "-off, -disasm",
      .file = "tprof.micro",

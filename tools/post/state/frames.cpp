@@ -65,8 +65,13 @@ Frames::Frames(Symbolizer& symbolizer, StringTable& names, Resolver::Options opt
 FrameId Frames::intern(const Frame& frame) {
   const uint32_t kind = static_cast<uint32_t>(frame.found) << 3 | (frame.guessed ? 4 : 0) |
                         (frame.marker ? 2 : 0) | (frame.kernel ? 1 : 0);
-  const uint32_t place =
+  uint32_t place =
       known_.child(known_.child(known_.child(PathTree::root, frame.module), frame.symbol), kind);
+  if (frame.file_address != Place::no_address) {
+    const auto number = static_cast<uint32_t>(known_addresses_.size() + 1);
+    place =
+        known_.child(place, known_addresses_.try_emplace(frame.file_address, number).first->second);
+  }
   if (known_ids_.size() <= place) known_ids_.resize(place + 1);
   if (known_ids_[place] == 0) {
     frames_.push_back(frame);
@@ -77,6 +82,12 @@ FrameId Frames::intern(const Frame& frame) {
     known_ids_[place] = static_cast<FrameId>(frames_.size());  // one more, so that 0 is none
   }
   return known_ids_[place] - 1;
+}
+
+Frame Frames::frame_of(const Place& place, NameId symbol, bool kernel) {
+  Frame frame{place.module, symbol, place.found, kernel};
+  frame.file_address = place.file_address;
+  return frame;
 }
 
 FrameId Frames::intern_guess(Frame frame) {
@@ -92,7 +103,7 @@ Frames::Put Frames::put(PathTree& tree, uint32_t below, const Process& process, 
                         bool kernel, uint64_t time, bool guessed) {
   const Place& place = resolver_.find(process, *process.maps_version, address, !kernel, time);
   const auto add = [&](NameId symbol) {
-    const Frame frame{place.module, symbol, place.found, kernel};
+    const Frame frame = frame_of(place, symbol, kernel);
     const FrameId id = guessed ? intern_guess(frame) : intern(frame);
     below = tree.child(below, id);
     return id;
@@ -104,7 +115,7 @@ Frames::Put Frames::put(PathTree& tree, uint32_t below, const Process& process, 
 
 FrameId Frames::at(const Process& process, uint64_t address, bool kernel, uint64_t time) {
   const Place& place = resolver_.find(process, *process.maps_version, address, !kernel, time);
-  return intern({place.module, place.symbol, place.found, kernel});
+  return intern(frame_of(place, place.symbol, kernel));
 }
 
 // The call is before its return address, which can belong to another function.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "read/trace_info.h"
@@ -30,6 +31,7 @@ struct Frame {
   // Behind code without unwind tables: who calls is a guess. Its number and that of the same frame
   // where it is certain differ.
   bool guessed = false;
+  uint64_t file_address = Place::no_address;  // Place's
 };
 
 using FrameId = uint32_t;
@@ -135,6 +137,7 @@ class Frames {
   std::string folded_name(FrameId id) const;
 
  private:
+  static Frame frame_of(const Place& place, NameId symbol, bool kernel);
   FrameId intern(const Frame& frame);
   FrameId intern_guess(Frame frame);
   // The address of the call in the stack's frame number i.
@@ -153,7 +156,8 @@ class Frames {
   Resolver resolver_;
   ReturnSites sites_;
   std::vector<Frame> frames_;
-  PathTree known_;                    // module, symbol, how it was found
+  std::unordered_map<uint64_t, uint32_t> known_addresses_;  // as numbers from 1
+  PathTree known_;                    // module, symbol, how it was found, number of the address
   std::vector<FrameId> known_ids_;    // by place of known_
   std::vector<FrameId> certain_ids_;  // by number, of guesses; empty: there are none
 };

@@ -41,17 +41,19 @@ const Place& Resolver::find(const Process& process, uint32_t maps_version, uint6
       is_named ? symbolizer_.lookup_named(address) : symbolizer_.lookup(time, process.pid, address);
   // Only a damaged file has a start after the address: then the address itself is used.
   const uint64_t start = lookup.start <= address ? lookup.start : 0;
-  place = {address,
-           start,
-           version,
-           names_.intern(printable(lookup.module) +
-                         (options_.module_width && lookup.module_64 ? "_64" : "")),
-           names_.intern(printable(lookup.symbol)),
-           lookup.found,
-           0,
-           start - lookup.module_start,
-           lookup.code_id,
-           lookup.module_32};
+  place = {
+      address,
+      start,
+      version,
+      names_.intern(printable(lookup.module) +
+                    (options_.module_width && lookup.module_64 ? "_64" : "")),
+      names_.intern(printable(lookup.symbol)),
+      lookup.found,
+      0,
+      start - lookup.module_start,
+      lookup.code_id,
+      lookup.module_32,
+      options_.addresses ? lookup.file_address.value_or(Place::no_address) : Place::no_address};
   if (options_.inlined && place.found == Found::symbol && !is_named)
     place.inlined = chain_at(process, address, time);
   return place;

@@ -26,6 +26,8 @@ struct Place {
   uint64_t in_module = 0;  // the start, counted from the module's
   uint64_t code_id = 0;    // of JIT-compiled code, see Lookup
   bool narrow = false;     // code of a 32-bit module
+  static constexpr uint64_t no_address = UINT64_MAX;
+  uint64_t file_address = no_address;  // Lookup's, with Options::addresses
 };
 
 class Resolver {
@@ -33,6 +35,7 @@ class Resolver {
   struct Options {
     bool module_width = false;  // names of 64-bit modules end in _64
     bool inlined = false;       // inlined functions are looked up
+    bool addresses = false;     // functions without a symbol are distinguished by file_address
   };
 
   // Both must outlive this. places: of the cache, a power of two.

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,9 @@ struct Lookup {
   bool module_64 = false;  // known to be a 64-bit module
   bool module_32 = false;  // ... a 32-bit module
   uint64_t code_id = 0;    // distinguishes JIT-compiled code of equal name and start
+  // Without a symbol: where the function begins, or if that is not known the address itself, as a
+  // virtual address in the module's file.
+  std::optional<uint64_t> file_address = {};
 };
 
 // Bytes of a function; valid as long as the symbolizer.

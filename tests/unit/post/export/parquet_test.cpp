@@ -69,6 +69,68 @@ TEST(Parquet, RunsAndPackedValuesOfEachWidth) {
   EXPECT_EQ(rle_hybrid(std::vector<uint32_t>(100, 5), 3), std::string("\xc8\x01\x05", 3));
 }
 
+// Parquet's Encodings.md, "Delta Encoding (DELTA_BINARY_PACKED = 5)".
+std::vector<int64_t> decoded_differences(const std::string& bytes) {
+  size_t at = 0;
+  const auto varint = [&] {
+    uint64_t value = 0;
+    for (uint32_t shift = 0;; shift += 7) {
+      const auto byte = static_cast<uint8_t>(bytes.at(at++));
+      value |= uint64_t{byte & 0x7fu} << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  const auto zigzag = [&] {
+    const uint64_t value = varint();
+    return value >> 1 ^ (0 - (value & 1));
+  };
+  const uint64_t block = varint(), parts = varint(), count = varint();
+  EXPECT_EQ(block % 128, 0u);
+  EXPECT_EQ(block / parts % 32, 0u);
+  uint64_t value = zigzag();
+  std::vector<int64_t> values;
+  if (count != 0) values.push_back(static_cast<int64_t>(value));
+  while (values.size() < count) {
+    const uint64_t least = zigzag();
+    std::vector<uint8_t> widths;
+    for (uint64_t i = 0; i < parts; ++i) widths.push_back(static_cast<uint8_t>(bytes.at(at++)));
+    for (const uint8_t width : widths) {
+      if (values.size() == count) break;
+      for (uint64_t i = 0; i < block / parts; ++i) {
+        uint64_t above = 0;
+        for (uint64_t bit = 0; bit < width; ++bit) {
+          const uint64_t place = i * width + bit;
+          above |= uint64_t{static_cast<uint8_t>(bytes.at(at + place / 8)) >> place % 8 & 1u}
+                   << bit;
+        }
+        value += least + above;
+        if (values.size() < count) values.push_back(static_cast<int64_t>(value));
+      }
+      at += block / parts * width / 8;
+    }
+  }
+  EXPECT_EQ(at, bytes.size());
+  return values;
+}
+
+TEST(Parquet, DifferencesOfAnySize) {
+  std::mt19937_64 random(1);
+  for (const size_t count : {0u, 1u, 2u, 32u, 33u, 34u, 128u, 129u, 130u, 1000u})
+    for (uint32_t bits = 0; bits <= 64; bits += 4) {
+      std::vector<int64_t> values;
+      while (values.size() < count)
+        values.push_back(static_cast<int64_t>(bits == 0 ? 7 : random() >> (64 - bits)));
+      EXPECT_EQ(decoded_differences(packed_differences(values)), values) << count << " " << bits;
+    }
+  // The first example of the format's description, in blocks of 128 values: 1 to 5.
+  EXPECT_EQ(packed_differences({1, 2, 3, 4, 5}),
+            std::string("\x80\x01\x04\x05\x02\x02\0\0\0\0", 10));
+  // The second: 7, 5, 3, 1, 2, 3, 4, 5, with a least difference of -2 and two bits.
+  const std::string second = packed_differences({7, 5, 3, 1, 2, 3, 4, 5});
+  EXPECT_EQ(second.substr(0, 10), std::string("\x80\x01\x04\x08\x0e\x03\x02\0\0\0", 10));
+  EXPECT_EQ(second.substr(10), std::string("\xc0\x3f\0\0\0\0\0\0", 8));
+}
+
 // By the description of the compact protocol.
 TEST(Parquet, HeadersAreInThriftsCompactProtocol) {
   ThriftWriter writer;

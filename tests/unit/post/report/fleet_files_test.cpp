@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/report_parquet.h"
+#include "report/parquet_names.h"
 
 namespace {
 

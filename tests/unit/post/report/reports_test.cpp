@@ -63,7 +63,9 @@ TEST_F(Reports, TickReportsNeedOnlyTheSubscriberOfThePagesTimes) {
   options.tprof_out = false;
   options.json = "tprof.json";
   options.fleet_records = "records.parquet";
+  options.fleet_paths = "paths.parquet";
   options.fleet_stacks = "stacks.parquet";
+  options.fleet_frames = "frames.parquet";
   const Made made = make(options);
   EXPECT_TRUE(made.subscribers.empty());
   EXPECT_TRUE(made.opened.empty());
@@ -102,7 +104,9 @@ TEST(ReportTable, EveryEntryHasItsOwnFileAndWriter) {
   post::Options options;
   options.json = "tprof.json";
   options.fleet_records = "records.parquet";
+  options.fleet_paths = "paths.parquet";
   options.fleet_stacks = "stacks.parquet";
+  options.fleet_frames = "frames.parquet";
   for (const post::Report& report : post::reports()) {
     if (!report.file) {  // main prints it
       EXPECT_TRUE(report.make && !report.write && !report.streamed) << report.options;
