@@ -127,7 +127,7 @@ void append_waits(std::string& text, const CallPaths& paths, const ReportOptions
 
 struct Sums {
   uint64_t allocations = 0, bytes = 0, frees = 0, leaked_bytes = 0, waits = 0, nanoseconds = 0,
-           conditions = 0, condition_nanoseconds = 0;
+           conditions = 0, condition_nanoseconds = 0, others = 0, other_nanoseconds = 0;
 };
 
 Sums sums_of(const HeapFile& file) {
@@ -142,6 +142,9 @@ Sums sums_of(const HeapFile& file) {
     } else if (path.kind == condition) {
       sums.conditions += number[waits];
       sums.condition_nanoseconds += number[nanoseconds];
+    } else if (path.kind == other_futex) {
+      sums.others += number[waits];
+      sums.other_nanoseconds += number[nanoseconds];
     } else {
       sums.waits += number[waits];
       sums.nanoseconds += number[nanoseconds];
@@ -168,7 +171,10 @@ void append_sums(std::string& text, const HeapFile& file) {
   if (sums.conditions != 0)
     fmt::format_to(out, "{} for conditions, together {} s.\n", number_of(sums.conditions, "wait"),
                    duration(sums.condition_nanoseconds));
-  if (sums.allocations + sums.waits + sums.conditions == 0)
+  if (sums.others != 0)
+    fmt::format_to(out, "{} in other futexes, together {} s.\n", number_of(sums.others, "wait"),
+                   duration(sums.other_nanoseconds));
+  if (sums.allocations + sums.waits + sums.conditions + sums.others == 0)
     text += file.recorded_ns != 0
                 ? "\nIt has neither allocated nor waited in this time.\n"
                 : "\nNo allocation and no wait was seen: is the program linked statically?\n";

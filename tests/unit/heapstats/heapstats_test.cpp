@@ -80,6 +80,17 @@ TEST(HeapstatsReport, FoldedStacksBeginWithTheOutermostFunction) {
   EXPECT_EQ(heapstats::folded(paths, By::wait_time), "0x1100 2000000000\n");
 }
 
+TEST(HeapstatsReport, WaitsAreSummedByWhatTheyAreFor) {
+  LogBuilder log = two_paths();
+  log.path(other_futex, {0x1101}, {7, 500'000'000, 1});
+  const auto file = heapstats::parse_heap_file(log.bytes(), "log");
+  ASSERT_TRUE(file);
+  const std::string text = heapstats::text_report(*file, heapstats::call_paths(*file, false), {});
+  EXPECT_NE(text.find("\n3 waits for locks, together 2.000000 s.\n"), text.npos) << text;
+  EXPECT_NE(text.find("\n7 waits in other futexes, together 0.500000 s.\n"), text.npos) << text;
+  EXPECT_NE(text.find("  other futex\n"), text.npos) << text;
+}
+
 TEST(HeapstatsReport, ListsWhatIsMissing) {
   LogBuilder log = two_paths();
   log.header().lost[lost_paths] = 7;
