@@ -138,10 +138,9 @@ TEST(Decode, JoinsAStackWithTheFramesOfItsId) {
 TEST(Decode, AFrameThatNamesTheRecordsAddressIsNoFrame) {
   const uint64_t own = PITRACE_FRAME_OWN(7), named = PITRACE_FRAME_NAMED(8);
   RecordBuilder in_user(false);
-  in_user.tick(1, true, 7, 8, 0x1001,
-               {.user = {own, named, 0x1003},
-                .flags = PITRACE_STACK_USER_TABLES,
-                .table_frames = 2});
+  in_user.tick(
+      1, true, 7, 8, 0x1001,
+      {.user = {own, named, 0x1003}, .flags = PITRACE_STACK_USER_TABLES, .table_frames = 2});
   const pi::RecordView record(in_user.bytes());
   const pi::StackView stack = pi::stack_of_tprof(record);
   EXPECT_EQ(stack.own_name(), PITRACE_FRAME_NAMED(7));
