@@ -45,6 +45,9 @@ host() {
         1 | 2 | 3) # run.fleet is killed, and started again
             work 1
             kill -KILL "$fleet"
+            wait "$fleet" || true
+            # What it had started may still write.
+            sleep 5
             rm -f "$disk/spool/status"
             start
             work 1
@@ -53,8 +56,9 @@ host() {
             work 2
             if [[ ! -e before ]]; then
                 touch before
+                # The first process of the namespace ends last.
                 kill -KILL -1
-                kill -KILL $$
+                exit
             fi
             ;;
         6) # the disk is full for a while
@@ -65,6 +69,7 @@ host() {
             rm "$disk/filler"
             work 1
             ;;
+        8) work 0.5 ;;
         *) work 2 ;;
     esac
     kill -TERM "$fleet"

@@ -85,6 +85,20 @@ shown() { node "$SOURCE_DIR/tests/long/export/otlp.mjs" "$@"; }
     decode <again/tprof.otlp.gz | grep '^ *profile_id:' | diff - <(grep '^ *profile_id:' decoded)
 }
 
+@test "OTLP: the receiver of OpenTelemetry's collector reads each tick" {
+    # GOPATH: another folder with the packages.
+    export GOPATH=${GOPATH-/usr/share/gocode} GO111MODULE=off
+    [ -d "$GOPATH/src/go.opentelemetry.io/collector/receiver/otlpreceiver" ] || skip "needs golang-opentelemetry-collector-dev of Debian's unstable release"
+    go build -o receiver "$SOURCE_DIR/tests/long/export/otlp_receiver.go"
+    local at=$((20000 + $$ % 10000))
+    ./receiver $at >received 2>receiver.log 3>&- &
+    server=$!
+    cp tprof.otlp.gz files/1.otlp.gz
+    pitrace-push --for 60 "http://127.0.0.1:$at/v1development/profiles" files
+    cat receiver.log
+    [ "$(awk '{ print $4 }' received)" -eq "$(jq .ticks tprof.json)" ]
+}
+
 @test "pprof: what Pyroscope and Parca get is the file that go tool pprof reads, with its time" {
     command -v go >/dev/null || skip "needs go (scripts/install-deps long)"
     start 200
