@@ -19,6 +19,7 @@ std::string_view bytes_of(Elf_Scn* section) {
 
 void note_symbol(std::string_view name, uint64_t address, RuntimeFile& file) {
   if (name == v8_symbol && file.runtime == Runtime::none) file.runtime = Runtime::v8;
+  if (name == python_symbol && file.runtime == Runtime::none) file.runtime = Runtime::python;
   if (!name.starts_with("gHotSpot")) return;
   const auto found = std::ranges::find(hotspot_symbols, name);
   if (found == hotspot_symbols.end()) return;
@@ -32,7 +33,8 @@ void read_symbols(std::string_view symbols, std::string_view names, RuntimeFile&
     std::memcpy(&symbol, symbols.data(), sizeof symbol);
     if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= names.size()) continue;
     const std::string_view rest = names.substr(symbol.st_name, v8_symbol.size() + 16);
-    if (!rest.starts_with("gHot") && !rest.starts_with("_ZN2v87I")) continue;
+    if (!rest.starts_with("gHot") && !rest.starts_with("_ZN2v87I") && !rest.starts_with("_Py_tr"))
+      continue;
     note_symbol(rest.substr(0, rest.find('\0')), symbol.st_value, file);
   }
 }

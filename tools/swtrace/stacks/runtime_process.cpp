@@ -74,7 +74,7 @@ void RuntimeProcess::read_facts() {
 }
 
 RuntimeProcess::Answer RuntimeProcess::is_code(uint64_t address, MemoryThread& thread) {
-  if (runtime_.runtime == Runtime::v8) return Answer::yes;
+  if (runtime_.runtime != Runtime::hotspot) return Answer::yes;
   const std::lock_guard lock(mutex_);
   if (facts_) {
     if (facts_->interpreter.contains(address)) return Answer::yes;

@@ -45,6 +45,8 @@ class RuntimeProcess : public std::enable_shared_from_this<RuntimeProcess> {
 
   // Is memory without a file at this address code of the runtime, which keeps frame pointers?
   Answer is_code(uint64_t address, MemoryThread& thread);
+  // Its code has set its frame pointer at each call.
+  bool has_frame_pointers() const { return runtime_.runtime != unwind::Runtime::python; }
   // The frame at an instruction. Answer no: its code cannot be read. last: what was read earlier
   // will do.
   Answer frame_at(uint64_t address, MemoryThread& thread, bool last, unwind::FrameOfCode& frame);

@@ -16,14 +16,20 @@ bool StackCode::is_ready(const Mapping& mapping) {
   return false;
 }
 
-// A file of the process that contains a runtime. That of one that is not ready is waited for.
+// A file of the process that contains a runtime, Python only if there is no other, which it can
+// have loaded. That of one that is not ready is waited for.
 RuntimeProcess* StackCode::runtime() {
   if (runtime_) return *runtime_;
   runtime_ = nullptr;
-  const Mapping* found = process_.memory->find_if([this](const Mapping& mapping) {
-    return mapping.file && is_ready(mapping) && mapping.file->table() &&
-           mapping.file->table()->runtime() != unwind::Runtime::none;
-  });
+  const auto find = [this](bool is_python) {
+    return process_.memory->find_if([&](const Mapping& mapping) {
+      if (!mapping.file || !is_ready(mapping) || !mapping.file->table()) return false;
+      const unwind::Runtime runtime = mapping.file->table()->runtime();
+      return runtime != unwind::Runtime::none && (runtime == unwind::Runtime::python) == is_python;
+    });
+  };
+  const Mapping* found = find(false);
+  if (!found) found = find(true);
   if (!found) return nullptr;
   const unwind::Table& table = *found->file->table();
   runtime_ = runtimes_.of(
@@ -62,10 +68,13 @@ bool StackCode::returns_to_code(const unwind::FramePlace& place, const unwind::O
 const unwind::OwnedRule* StackCode::rule_of(RuntimeProcess& runtime,
                                             const unwind::FramePlace& place) {
   const unwind::OwnedRule* by_frame_pointer = &unwind::rule_by_frame_pointer();
-  if (!place.exact) return by_frame_pointer;
-  const Answer answer = runtime.frame_at(place.address, runtimes_.thread(), process_.last, frame_);
+  if (!place.exact && runtime.has_frame_pointers()) return by_frame_pointer;
+  const uint64_t instruction = place.address + (place.exact ? 0 : 1);
+  const Answer answer = runtime.frame_at(instruction, runtimes_.thread(), process_.last, frame_);
   if (answer == Answer::later) waits_ = true;
   if (answer != Answer::yes) return nullptr;
+  if (!runtime.has_frame_pointers())
+    return frame_.kind == FrameOfCode::Kind::exact ? &frame_.rule : nullptr;
   switch (frame_.kind) {
     case FrameOfCode::Kind::framed:
       return by_frame_pointer;

@@ -48,6 +48,10 @@ TEST(SwtraceRuntime, TheFileOfAJavaVirtualMachineIsKnownByItsSymbols) {
   EXPECT_EQ(FileTable("/proc/self/exe").table.runtime(), Runtime::none);
 }
 
+TEST(SwtraceRuntime, TheFileOfPythonIsKnownByItsTrampoline) {
+  EXPECT_EQ(FileTable(FAKE_PYTHON).table.runtime(), Runtime::python);
+}
+
 TEST(SwtraceRuntime, BuiltInCodeOfV8HasTheRuleOfItsCalls) {
   const FileTable file(FAKE_V8);
   EXPECT_EQ(file.table.runtime(), Runtime::v8);
@@ -151,14 +155,14 @@ TEST(SwtraceMemoryThread, AJobThatDoesNotEndKeepsNoOtherWaiting) {
 
 // ---- stacks ----
 
-// A table with one function that nothing calls, of a file with V8.
-Result<SealedTable> table_with_v8() {
+// A table with one function that nothing calls, of a file with that runtime.
+Result<SealedTable> table_with(Runtime runtime) {
   unwind::TableBuilder builder;
   unwind::Rule rule;
   rule.cfa = {unwind::CfaKind::end, unwind::stack_pointer, 0, 0, 8, 0, 0};
   builder.begin_function(0, 256);
   builder.add_row(0, rule);
-  builder.set_runtime(Runtime::v8, {});
+  builder.set_runtime(runtime, {});
   const UniqueFd memory(::memfd_create("table", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   EXPECT_EQ(write_all(memory.get(), builder.take()), 0);
   return std::move(*SealedTable::of(memory));
@@ -168,7 +172,7 @@ class SwtraceRuntimeStacks : public testing::Test {
  protected:
   static constexpr uint64_t file = 0x7e0000000000, stack = 0x7ffd00000000;
 
-  SwtraceRuntimeStacks() : resolver_([](const UniqueFd&) { return table_with_v8(); }) {
+  SwtraceRuntimeStacks() : resolver_([this](const UniqueFd&) { return table_with(runtime_); }) {
     // push rbp; mov rbp, rsp; call; pop rbp; ret; then jmp [r10+rbx*8]
     constexpr std::array<uint8_t, 15> instructions = {0x55, 0x48, 0x8b, 0xec, 0xe8, 0,    0,   0,
                                                       0,    0x5d, 0xc3, 0x41, 0xff, 0x24, 0xda};
@@ -212,6 +216,7 @@ class SwtraceRuntimeStacks : public testing::Test {
     return {addresses.begin(), addresses.begin() + frames_.frames};
   }
 
+  Runtime runtime_ = Runtime::v8;
   StackResolver resolver_;
   void* code_ = nullptr;
   pi_stack_frames frames_{};
@@ -224,6 +229,24 @@ TEST_F(SwtraceRuntimeStacks, AStackThroughRunTimeCodeIsWhole) {
   EXPECT_THAT(resolve(at() + 4, words, 16), ElementsAre(at() + 9, file + 8));
   EXPECT_EQ(frames_.end, PI_STACK_WHOLE);
   EXPECT_EQ(frames_.by_table, 2u);
+}
+
+TEST_F(SwtraceRuntimeStacks, TrampolinesOfPythonAreFollowedByTheirInstructions) {
+  runtime_ = Runtime::python;
+  // sub rsp, 8; call rcx; add rsp, 8; ret
+  constexpr std::array<uint8_t, 11> instructions = {0x48, 0x83, 0xec, 8, 0xff, 0xd1,
+                                                    0x48, 0x83, 0xc4, 8, 0xc3};
+  std::copy(instructions.begin(), instructions.end(), static_cast<uint8_t*>(code_) + 512);
+  const uint64_t behind_call = at() + 518;
+  // A frame pointer would lead to the last word.
+  const std::vector<uint64_t> words = {0, behind_call, 0, file + 8, 0, 0, at() + 9};
+  EXPECT_THAT(resolve(behind_call, words, 40), ElementsAre(behind_call, file + 8));
+  EXPECT_EQ(frames_.end, PI_STACK_WHOLE);
+  EXPECT_EQ(frames_.by_table, 2u);
+  // Other code without tables is not known to return so.
+  const std::vector<uint64_t> other = {0, at() + 11, 0, file + 8};
+  (void)resolve(behind_call, other, 40);
+  EXPECT_EQ(frames_.by_table, 1u);
 }
 
 TEST_F(SwtraceRuntimeStacks, TheCallerOfAFunctionWithoutItsFrameIsNotMissing) {
