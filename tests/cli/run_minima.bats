@@ -46,8 +46,8 @@ setup() {
 @test "run.minima refuses a program that is not there, one that fails, and wrong options" {
     run -127 "$BUILD_DIR/bin/run.minima" --source=perf -- ./no-java
     run -255 "$BUILD_DIR/bin/run.minima" -m no.metric
-    run -255 "$BUILD_DIR/bin/run.minima" java
     run -255 "$BUILD_DIR/bin/run.minima" --help=no
+    run -255 "$BUILD_DIR/bin/run.minima" java
     [[ $output == *'write -- before'* ]]
     run -125 "$BUILD_DIR/bin/run.minima" --source=perf -- java --no-such-option
     [[ $output == *'no-such-option'* ]]

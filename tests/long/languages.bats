@@ -36,8 +36,8 @@ setup_file() {
 }
 
 setup() {
-  # shellcheck source=tests/support/call_tree.bash
-  source "$SOURCE_DIR/tests/support/call_tree.bash"
+  # shellcheck source=tests/support/known_stacks.bash
+  source "$SOURCE_DIR/tests/support/known_stacks.bash"
   cd "$BATS_FILE_TMPDIR" || return
 }
 

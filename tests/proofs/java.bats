@@ -14,8 +14,8 @@ setup_file() {
 setup() {
   # shellcheck source=tests/support/profile.bash
   source "$SOURCE_DIR/tests/support/profile.bash"
-  # shellcheck source=tests/support/call_tree.bash
-  source "$SOURCE_DIR/tests/support/call_tree.bash"
+  # shellcheck source=tests/support/known_stacks.bash
+  source "$SOURCE_DIR/tests/support/known_stacks.bash"
   export LC_ALL=C PITRACE_SOCKET=$BATS_TEST_TMPDIR/socket
   out=$BATS_TEST_TMPDIR/out
   json=$out/tprof.json
