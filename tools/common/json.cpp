@@ -31,7 +31,7 @@ struct ToLibrary {
 // Deeper than any report. The limit prevents that a hostile file exhausts the stack.
 constexpr size_t max_depth = 100;
 
-// Values that parse_each() stores: about 100 MB.
+// Values that parse_each() stores: about 140 MB.
 constexpr size_t max_stored = size_t{1} << 21;
 
 // Builds a value from the parser's events, in the order of the text. Each function returns whether
@@ -40,9 +40,10 @@ class Builder {
  public:
   using Take = std::function<void(Json)>;
 
-  Builder() = default;
+  explicit Builder(size_t most) : most_(most) {}
   // Elements of arrays with this name are not stored, but passed to `take`.
-  Builder(std::string_view each, const Take& take) : each_(each), take_each_(&take) {}
+  Builder(std::string_view each, const Take& take)
+      : each_(each), take_each_(&take), most_(max_stored) {}
 
   Json take() { return std::move(root_); }
 
@@ -97,7 +98,7 @@ class Builder {
   // A value takes many times the memory of its text.
   bool count() {
     if (!array_) stored_before_ = stored_ + 1;
-    return ++stored_ <= max_stored || !take_each_;
+    return ++stored_ <= most_;
   }
 
   Json root_;
@@ -105,6 +106,7 @@ class Builder {
   std::string name_;         // of the next member
   std::string each_;
   const Take* take_each_ = nullptr;
+  const size_t most_;
   size_t stored_ = 0, stored_before_ = 0;  // values; without those of the present element
   Json* array_ = nullptr;                  // the one whose elements are passed on, while it is open
 };
@@ -128,8 +130,8 @@ Json::Json(std::initializer_list<Item> items) {
   }
 }
 
-std::optional<Json> Json::parse(std::string_view text) {
-  Builder builder;
+std::optional<Json> Json::parse(std::string_view text, size_t most) {
+  Builder builder(most);
   if (!Library::sax_parse(text, &builder)) return std::nullopt;
   return builder.take();
 }

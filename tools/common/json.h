@@ -52,9 +52,11 @@ class Json {
 
   static Json array() { return Json(Value(Array())); }
   static Json object() { return Json(Value(Object())); }
-  // nullopt if the text is not JSON, or nested deeper than 100 levels. Of members with the same
-  // name find() returns the first.
-  static std::optional<Json> parse(std::string_view text);
+  // About 1.1 GB of memory.
+  static constexpr size_t most_values = size_t{1} << 24;
+  // nullopt if the text is not JSON, nested deeper than 100 levels, or has more values than `most`.
+  // Of members with the same name find() returns the first.
+  static std::optional<Json> parse(std::string_view text, size_t most = most_values);
   // The same for large files: each element of an array that is a member with this name is passed
   // to the function when it is complete, and then forgotten. The function may throw. nullopt also
   // if one element, or all that is not in such arrays, has more than 2 million values.

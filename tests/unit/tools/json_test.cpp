@@ -84,5 +84,10 @@ TEST(Json, InvalidAndTooDeepTextIsRefused) {
   EXPECT_FALSE(Json::parse(std::string(1'000'000, '[')));
 }
 
+TEST(Json, TextWithTooManyValuesIsRefused) {
+  EXPECT_TRUE(Json::parse(R"([[], {}, 1, {"a": null}])", 6));
+  EXPECT_FALSE(Json::parse(R"([[], {}, 1, {"a": null}])", 5));
+}
+
 }  // namespace
 }  // namespace pi

@@ -163,7 +163,9 @@ bool looks_like_json(std::string_view beginning) {
 
 pi::Result<Profile> profile_from_json(std::string_view text, const std::string& path) {
   const std::optional<Json> json = Json::parse(text);
-  if (!json) return pi::Error{-1, path + " is not JSON, or it is cut off."};
+  if (!json)
+    return pi::Error{-1,
+                     path + " is not JSON, it is cut off, or it has more than 16 million values."};
   try {
     Profile profile = take_profile(*json);
     profile.path = path;
