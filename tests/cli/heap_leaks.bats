@@ -63,6 +63,10 @@ lost_list:leaking" ]
     [[ $output == *"Leaked, by call path"*"lost_list:leaking"* ]]
     run -0 run.heap --leaks=0 -o none -- "$program"
     [[ $output == *"Leaked: not known, since it was not searched for, or the process has not ended by exit()."* ]]
+    # Nor is it known what has changed.
+    run -3 heapstats --diff --sort=leaked none/heap.* "$log"
+    [[ $output == *"warning: none/heap."*": which blocks are leaked: it was not searched for"* ]]
+    run -3 heapstats --folded=leaked none/heap.*
     run -255 run.heap --leaks=x -- "$program"
 }
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include "json.h"
@@ -62,8 +63,48 @@ struct Change {
   uint64_t distance() const { return before > after ? before - after : after - before; }
 };
 
+std::string_view heading_of_changes(By by) {
+  switch (by) {
+    case By::live:
+      return "Bytes that are not freed";
+    case By::live_count:
+      return "Blocks that are not freed";
+    case By::leaked:
+      return "Leaked bytes";
+    case By::allocated:
+      return "Allocated bytes";
+    case By::allocations:
+      return "Allocations";
+    case By::peak:
+      return "Most bytes at once";
+    case By::wait_time:
+      return "Seconds of waiting";
+    case By::waits:
+      break;
+  }
+  return "Waits";
+}
+
 std::string with_sign(uint64_t before, uint64_t after) {
   return after < before ? fmt::format("-{}", before - after) : fmt::format("+{}", after - before);
+}
+
+void append_change(std::string& text, const Names& names, const Change& change,
+                   const ReportOptions& options) {
+  const auto number = [&](uint64_t value) {
+    return options.sort == By::wait_time ? duration(value) : std::to_string(value);
+  };
+  const auto& [kind, functions] = names;
+  fmt::format_to(std::back_inserter(text), "  {:>15} {:>15} {:>15} {:>15}{}{}\n",
+                 (change.after < change.before ? "-" : "+") + number(change.distance()),
+                 number(change.before), number(change.after),
+                 with_sign(change.count_before, change.count_after),
+                 is_of_waits(options.sort) ? "  " : "", name_of(kind));
+  const size_t shown =
+      options.depth == 0 ? functions.size() : std::min(options.depth, functions.size());
+  for (const Function& function : std::span(functions).first(shown))
+    fmt::format_to(std::back_inserter(text), "      {}{}{}\n", function.name,
+                   function.module.empty() ? "" : ":", function.module);
 }
 
 }  // namespace
@@ -124,20 +165,14 @@ std::string text_changes(const HeapFile& a, const CallPaths& of_a, const HeapFil
     if (change.distance() != 0) rows.push_back({&names, change});
   std::ranges::stable_sort(rows, std::greater(),
                            [](const auto& row) { return row.second.distance(); });
-  std::string text = fmt::format("A: {} {}\nB: {} {}\n\n  {:>15} {:>15} {:>15} {:>15}\n", a.path,
-                                 a.command, b.path, b.command, "CHANGE", "A", "B", "EVENTS");
+  const bool of_waits = is_of_waits(by);
+  std::string text = fmt::format(
+      "A: {} {}\nB: {} {}\n\n{}, by call path (innermost first):\n\n"
+      "  {:>15} {:>15} {:>15} {:>15}{}\n",
+      a.path, a.command, b.path, b.command, heading_of_changes(by), "CHANGE", "A", "B",
+      of_waits ? "WAITS" : "ALLOCATIONS", of_waits ? "  FOR" : "");
   const size_t shown = options.lines == 0 ? rows.size() : std::min(options.lines, rows.size());
-  for (size_t i = 0; i < shown; ++i) {
-    const Change& change = rows[i].second;
-    fmt::format_to(std::back_inserter(text), "  {:>15} {:>15} {:>15} {:>15}\n",
-                   with_sign(change.before, change.after), change.before, change.after,
-                   with_sign(change.count_before, change.count_after));
-    size_t depth = 0;
-    for (const Function& function : std::get<1>(*rows[i].first))
-      if (options.depth == 0 || depth++ < options.depth)
-        fmt::format_to(std::back_inserter(text), "      {}{}{}\n", function.name,
-                       function.module.empty() ? "" : ":", function.module);
-  }
+  for (size_t i = 0; i < shown; ++i) append_change(text, *rows[i].first, rows[i].second, options);
   if (rows.size() > shown)
     fmt::format_to(std::back_inserter(text), "  ... {} more; --lines=0 shows all\n",
                    rows.size() - shown);

@@ -19,6 +19,9 @@ namespace {
 namespace cli = pi::cli;
 using namespace heapstats;
 
+constexpr std::string_view orders =
+    "live, live-count, leaked, allocated, allocations, peak, wait-time or waits";
+
 cli::OptionTable option_table() {
   cli::OptionTable table(
       {"heapstats [OPTION]... FILE...\n       heapstats --diff [OPTION]... A B",
@@ -63,8 +66,8 @@ bool take_number(const std::string& text, size_t& number) {
 }
 
 // The status of a report: 3 with a warning if the log lacks something.
-int status_of(const HeapFile& file, const CallPaths& paths) {
-  const auto losses = losses_of(file, paths);
+int status_of(const HeapFile& file, const CallPaths& paths, By wanted) {
+  const auto losses = losses_of(file, paths, wanted == By::leaked);
   for (const std::string& loss : losses) cli::warning(fmt::format("{}: {}.", file.path, loss));
   return losses.empty() ? cli::exit_good : cli::exit_damaged;
 }
@@ -79,7 +82,7 @@ struct Arguments {
 std::string take_options(const cli::Values& given, Arguments& arguments) {
   const std::string sort = given.has("sort") ? given.text("sort") : "live";
   const auto order = by_named(sort);
-  if (!order) return fmt::format("--sort {} does not exist.", sort);
+  if (!order) return fmt::format("--sort is {}, not \"{}\".", orders, sort);
   arguments.options.sort = *order;
   const std::string& by = given.text("by");
   if (by != "path" && by != "function")
@@ -91,7 +94,8 @@ std::string take_options(const cli::Values& given, Arguments& arguments) {
       return fmt::format("--{} {} is no number from 0.", name, given.text(name));
   if (given.has("folded")) {
     arguments.folded = by_named(given.text("folded"));
-    if (!arguments.folded) return fmt::format("--folded {} does not exist.", given.text("folded"));
+    if (!arguments.folded)
+      return fmt::format("--folded is {}, not \"{}\".", orders, given.text("folded"));
   }
   arguments.json = given.has("json");
   arguments.diff = given.has("diff");
@@ -102,7 +106,8 @@ std::string take_options(const cli::Values& given, Arguments& arguments) {
 
 int report(const HeapFile& file, const Arguments& arguments) {
   const CallPaths paths = call_paths(file, arguments.by_function);
-  const int status = status_of(file, paths);
+  const By wanted = arguments.folded.value_or(arguments.options.sort);
+  const int status = status_of(file, paths, arguments.json ? By::live : wanted);
   if (arguments.json) return print(json_report(file, paths), status);
   if (arguments.folded) return print(folded(paths, *arguments.folded), status);
   return print(text_report(file, paths, arguments.options), status);
@@ -111,7 +116,8 @@ int report(const HeapFile& file, const Arguments& arguments) {
 int compare(const HeapFile& a, const HeapFile& b, const Arguments& arguments) {
   const CallPaths of_a = call_paths(a, arguments.by_function);
   const CallPaths of_b = call_paths(b, arguments.by_function);
-  const int status = std::max(status_of(a, of_a), status_of(b, of_b));
+  const By by = arguments.options.sort;
+  const int status = std::max(status_of(a, of_a, by), status_of(b, of_b, by));
   return print(text_changes(a, of_a, b, of_b, arguments.options), status);
 }
 

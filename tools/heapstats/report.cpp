@@ -30,10 +30,6 @@ constexpr Word words[] = {{"live", By::live},
 constexpr std::string_view kind_names[] = {"",           "mutex",     "read lock",
                                            "write lock", "condition", "other futex"};
 
-std::string duration(uint64_t nanoseconds) {
-  return fmt::format("{:.6f}", static_cast<double>(nanoseconds) / 1e9);
-}
-
 std::string number_of(uint64_t count, std::string_view one) {
   return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
@@ -162,9 +158,9 @@ void append_sums(std::string& text, const HeapFile& file) {
                    sums.frees,
                    number_of(sums.allocations - std::min(sums.frees, sums.allocations), "block"),
                    number_of(file.live_bytes, "byte"), number_of(file.peak_bytes, "byte"));
-  if (file.recorded_ns != 0)
-    fmt::format_to(out, "{} of blocks that it had allocated before the recording.\n",
-                   number_of(file.earlier_frees, "end"));
+  if (file.recorded_ns != 0 && sums.allocations + file.earlier_frees != 0)
+    fmt::format_to(out, "{}{} of blocks that it had allocated before the recording.\n",
+                   sums.allocations == 0 ? "\n" : "", number_of(file.earlier_frees, "end"));
   if (sums.waits != 0)
     fmt::format_to(out, "{} for locks, together {} s.\n", number_of(sums.waits, "wait"),
                    duration(sums.nanoseconds));
@@ -177,7 +173,8 @@ void append_sums(std::string& text, const HeapFile& file) {
   if (sums.allocations + sums.waits + sums.conditions + sums.others == 0)
     text += file.recorded_ns != 0
                 ? "\nIt has neither allocated nor waited in this time.\n"
-                : "\nNo allocation and no wait was seen: is the program linked statically?\n";
+                : "\nNo allocation and no wait was seen. Not seen are those of an allocator in the "
+                  "program's own file, and what run.heap was told not to record.\n";
 }
 
 // Why it is not known which blocks are leaked.
@@ -194,6 +191,8 @@ constexpr std::string_view search_problems[] = {
     "the log has an unknown reason"};
 
 std::string search_problem(const HeapFile& file) {
+  if (file.search == not_searched && file.recorded_ns != 0)
+    return "run.heap --pid searches only with --leaks, and not after the end of the process";
   if (file.search != no_time) return std::string(search_problems[file.search]);
   return fmt::format("the search took longer than {:.1f} s",
                      static_cast<double>(file.search_limit_ns) / 1e9);
@@ -223,6 +222,14 @@ void append_leaks(std::string& text, const HeapFile& file, const CallPaths& path
 }
 
 }  // namespace
+
+std::string duration(uint64_t nanoseconds) {
+  return fmt::format("{:.6f}", static_cast<double>(nanoseconds) / 1e9);
+}
+
+std::string_view name_of(pi::heap_log::Kind kind) {
+  return kind_names[kind];
+}
 
 std::optional<By> by_named(std::string_view word) {
   const auto* found = std::ranges::find(words, word, &Word::word);
@@ -256,7 +263,8 @@ uint64_t value_of(const Row& row, By by) {
   return row.waits;
 }
 
-std::vector<std::string> losses_of(const HeapFile& file, const CallPaths& paths) {
+std::vector<std::string> losses_of(const HeapFile& file, const CallPaths& paths,
+                                   bool needs_search) {
   std::vector<std::string> all;
   const auto lost = [&](Loss loss, std::string_view what) {
     if (file.lost[loss] != 0) all.push_back(fmt::format("{} {}", file.lost[loss], what));
@@ -266,7 +274,7 @@ std::vector<std::string> losses_of(const HeapFile& file, const CallPaths& paths)
   lost(lost_mappings, "mapped files have no names: no space in the log");
   lost(unseen_frees, "blocks were freed in a way that was not seen");
   lost(lost_calls, "calls are not counted: the process made them faster than they were read");
-  if (file.search > searched)
+  if (file.search > searched || (needs_search && file.search == not_searched))
     all.push_back(fmt::format("which blocks are leaked: {}", search_problem(file)));
   uint64_t broken = 0;
   for (const Row& row : paths.rows)
@@ -284,7 +292,7 @@ std::string text_report(const HeapFile& file, const CallPaths& paths,
       "{}\n{}\n", file.command.empty() ? "(no command line)" : file.command, process_line(file));
   append_sums(text, file);
   append_leaks(text, file, paths);
-  for (const std::string& loss : losses_of(file, paths))
+  for (const std::string& loss : losses_of(file, paths, false))
     fmt::format_to(std::back_inserter(text), "Missing: {}.\n", loss);
   append_heap(text, file, paths, options);
   append_waits(text, paths, options);

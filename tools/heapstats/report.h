@@ -37,8 +37,13 @@ struct ReportOptions {
   size_t depth = 30;  // functions of a row; 0: all
 };
 
-// What the log lacks, one sentence each.
-std::vector<std::string> losses_of(const HeapFile& file, const CallPaths& paths);
+// "1.500000", in seconds.
+std::string duration(uint64_t nanoseconds);
+// What was waited for.
+std::string_view name_of(pi::heap_log::Kind kind);
+
+// What the log lacks, one sentence each; needs_search: without a search it lacks what is leaked.
+std::vector<std::string> losses_of(const HeapFile& file, const CallPaths& paths, bool needs_search);
 
 std::string text_report(const HeapFile& file, const CallPaths& paths, const ReportOptions& options);
 std::string json_report(const HeapFile& file, const CallPaths& paths);
