@@ -157,7 +157,7 @@ Search run_child(Job& job) {
                                              here.r13, here.r14, here.r15};
   Job job{session,    {::gettid(), registers, {here.rsp, control_block()}},
           ::getpid(), session->search_nanoseconds(),
-          {},         heap_log::not_stopped,
+          {},         heap_log::interrupted,
           false};
   const Search state = run_child(job);
   // Else it has written it together with the numbers.
