@@ -169,6 +169,7 @@ seconds() {
 # make_output_directory: creates $out and makes the path absolute.
 make_output_directory() {
   local problem
+  [[ -n $out ]] || wrong "-o needs the name of a directory, not an empty word"
   problem=$(mkdir -p -- "$out" 2>&1) || die "cannot create $out (${problem##*: }); choose another directory with -o"
   out=$(CDPATH='' cd "$out" && pwd) || die "cannot enter $out; choose another directory with -o"
   [[ -w $out ]] || die "cannot write to $out; choose another directory with -o"
@@ -229,6 +230,13 @@ write_trace() {
   swtrace get "$out/swtrace.nrm2" >"$scratch/log" 2>&1 || keep_trace "the trace could not be written" "$1"
 }
 
+# say_signal: says so if a signal has ended the command perhaps.
+say_signal() {
+  case ${status:?} in
+    132 | 134 | 135 | 136 | 137 | 139) say "the command's exit status is $status, as after SIG$(kill -l $((status - 128)))" ;;
+  esac
+}
+
 # trace_gated COMMAND [ARG]...: runs the command when the trace is on, and sets status. The command runs in the foreground,
 # so that it has the terminal, its input and its signals. Before its exec the shell waits for a background process, which
 # starts the trace.
@@ -252,9 +260,7 @@ trace_gated() {
   # shellcheck disable=SC2034 # the callers exit with it
   { bash -c "$gate" "$scratch" "$@" 2>&"$errors" {errors}>&-; } 2>/dev/null || status=$?
   exec {errors}>&-
-  case $status in
-    132 | 134 | 135 | 136 | 137 | 139) say "the command's exit status is $status, as after SIG$(kill -l $((status - 128)))" ;;
-  esac
+  say_signal
   wait "$helper" || true
   trap - INT QUIT
   [[ -e $scratch/started ]] || die "the trace could not be started: $(message_of "$scratch/start.log")"

@@ -215,6 +215,11 @@ library_allocate;second_piece 6000" ]
     cc -static -o of_its_own -xc - <<<'int main(void) { return 0; }'
     run -0 run.heap -o static2 -- ./of_its_own
     [[ $output == *"run.heap: nothing was recorded: ./of_its_own is linked statically"* ]]
+    # Only run.heap's own words when a signal ends the command.
+    run -134 --separate-stderr run.heap -o killed -- bash -c 'kill -ABRT $$'
+    [ "$stderr" = "run.heap: the command's exit status is 134, as after SIGABRT" ]
+    run -255 run.heap --no-heap --no-locks -- true
+    run -255 run.heap -o '' -- true
     run -127 run.heap -- ./missing
     run -255 run.heap --no-such-option -- true
     run -255 run.heap --help=no
@@ -232,6 +237,7 @@ transient:allocates" ]
     run -0 heapstats --diff b a
     [ "$(awk '/CHANGE/ { getline; print $1, $2, $3; getline; print $1 }' <<<"$output")" = "+1500 0 1500
 leak_one:allocates" ]
+    [[ $output == *"Bytes that are not freed, by call path"* ]]
     [[ $(heapstats --diff a a) == *"no change"* ]]
     [ "$(heapstats a b | awk 'NR > 1 { print $2, $3, $4 }')" = "1113 31500 11500
 10 10000 10000" ]
@@ -244,5 +250,6 @@ leak_one:allocates" ]
     run -255 heapstats
     run -255 heapstats --diff a
     run -255 heapstats --sort=nothing a
+    [[ $output == *"--sort is live, "*", not \"nothing\"."* ]]
     run -255 heapstats --json --folded=live a
 }

@@ -23,6 +23,7 @@ namespace heapwatch {
 namespace {
 
 constexpr size_t max_files = 4096;
+constexpr std::string_view only_root = "only root with CAP_SYS_ADMIN can record a process";
 
 struct Name {
   std::string_view name;
@@ -73,9 +74,10 @@ struct Mapped {
   std::string path;
 };
 
-std::vector<Mapped> code_of(int pid) {
+// Null: it cannot be read.
+std::optional<std::vector<Mapped>> code_of(int pid) {
   std::vector<Mapped> all;
-  pi::heapit::read_maps(
+  const bool is_read = pi::heapit::read_maps(
       fmt::format("/proc/{}/maps", pid).c_str(),
       [](const pi::heapit::MapsLine& line, void* to) {
         if (line.executable && line.path.starts_with('/'))
@@ -84,6 +86,7 @@ std::vector<Mapped> code_of(int pid) {
         return true;
       },
       &all);
+  if (!is_read) return std::nullopt;
   return all;
 }
 
@@ -120,6 +123,8 @@ class Search {
     if (found_.places.size() != before)
       found_.files.push_back({std::move(kept), pi::printable(mapped.path)});
   }
+
+  uint64_t not_opened() const { return not_opened_; }
 
   void add_notes() {
     if (not_opened_ != 0)
@@ -173,15 +178,23 @@ pi::Result<Allocators> find_allocators(int pid) {
   Allocators found;
   Search search(found);
   const auto all = code_of(pid);
-  if (all.empty())
-    return pi::Error{1, fmt::format("/proc/{}/maps cannot be read, or has no file.", pid)};
-  size_t files = 0;
-  for (const Mapped& mapped : all) {
-    if (++files > max_files) break;
+  if (!all) return pi::Error{1, fmt::format("/proc/{}/maps cannot be read: {}.", pid, only_root)};
+  if (all->empty())
+    return pi::Error{1, fmt::format("Process {} has no program: it is a thread of the kernel, or "
+                                    "it has ended, or its first thread has.",
+                                    pid)};
+  // A file may be mapped in many parts.
+  std::set<std::pair<uint64_t, std::string_view>> files;
+  for (const Mapped& mapped : *all) {
+    if (!files.emplace(mapped.inode, mapped.path).second) continue;
+    if (files.size() > max_files) break;
     search.look_into(mapped,
                      fmt::format("/proc/{}/map_files/{:x}-{:x}", pid, mapped.begin, mapped.end));
   }
-  if (files > max_files)
+  if (search.not_opened() == files.size())
+    return pi::Error{1,
+                     fmt::format("The files of process {} cannot be opened: {}.", pid, only_root)};
+  if (files.size() > max_files)
     found.notes.push_back(
         fmt::format("only the first {} mapped files were searched for an allocator", max_files));
   search.add_notes();

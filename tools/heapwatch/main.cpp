@@ -57,7 +57,8 @@ cli::OptionTable option_table() {
       "that nothing refers to any more; 0: do not search")("o", cli::text("DIR", "."),
                                                            "where the log, heap.PID.N, is written")(
       "no-heap", "do not record allocations")("no-locks", "do not record waits for locks")(
-      "with-parent", "end when the program that has started this one ends");
+      "with-parent", cli::text("PID"),
+      "end when process PID, which has started this program, ends");
   table.positional("pid", 1);
   return table;
 }
@@ -68,7 +69,7 @@ struct Wanted {
   int search_seconds = 0;
   std::string directory;
   bool heap = true, locks = true;
-  bool with_parent = false;
+  std::optional<int> parent;
 };
 
 std::optional<int> number(const std::string& text, int least, int most) {
@@ -98,7 +99,12 @@ std::string read_options(const cli::Values& given, Wanted& wanted) {
   wanted.heap = !given.flag("no-heap");
   wanted.locks = !given.flag("no-locks");
   if (!wanted.heap && !wanted.locks) return "--no-heap and --no-locks leave nothing to record.";
-  wanted.with_parent = given.flag("with-parent");
+  if (!wanted.heap && wanted.search_seconds != 0)
+    return "--leaks searches for what was allocated, which --no-heap does not record.";
+  if (given.has("with-parent")) {
+    wanted.parent = number(given.text("with-parent"), 1, most_pid);
+    if (!wanted.parent) return "--with-parent is a process id.";
+  }
   return "";
 }
 
@@ -108,6 +114,17 @@ pi::Result<pi::UniqueFd> open_process(int pid) {
   if (errno == EINVAL || errno == ENOENT)
     return pi::Error{1, fmt::format("{} is the id of a thread, not of a process.", pid)};
   return pi::Error{1, fmt::format("Cannot open process {}: {}.", pid, std::strerror(errno))};
+}
+
+// That its parent is still the one that has started it: one that is killed before it is opened
+// would be missed. Without a wish none, which poll() ignores.
+pi::Result<pi::UniqueFd> open_parent(std::optional<int> pid) {
+  if (!pid) return pi::UniqueFd();
+  pi::UniqueFd parent(static_cast<int>(::syscall(SYS_pidfd_open, *pid, 0)));
+  if (!parent || ::getppid() != *pid)
+    return pi::Error{1,
+                     fmt::format("Process {} has not started this program, or has ended.", *pid)};
+  return parent;
 }
 
 // Since Linux 6.11 a probed function returns through a system call, which the filters of programs
@@ -174,14 +191,18 @@ class Watch {
   // Until the time is up, or one of ends is readable.
   void run(Probes& probes, const std::array<int, 3>& ends, const Wanted& wanted) {
     const auto begin = Clock::now();
-    probes.switch_on();
+    // A program that the process has become by exec() is another one, and has the probes until
+    // they are closed.
+    if (!probes.are_gone()) probes.switch_on();
     for (bool more = true; more;) {
       pollfd waits[] = {{ends[0], POLLIN, 0},
                         {ends[1], POLLIN, 0},
                         {ends[2], POLLIN, 0},
                         {probes.ring(), POLLIN, 0}};
       ::poll(waits, std::size(waits), wait_ms);
-      more = (waits[0].revents | waits[1].revents | waits[2].revents) == 0 && !probes.are_gone() &&
+      const bool are_gone = probes.are_gone();
+      if (are_gone) probes.switch_off();
+      more = (waits[0].revents | waits[1].revents | waits[2].revents) == 0 && !are_gone &&
              !(wanted.seconds && Clock::now() - begin >= std::chrono::seconds(*wanted.seconds));
       log_.header().recorded_ns = nanoseconds_since(begin);
       drain(probes);
@@ -275,8 +296,8 @@ class Watch {
 pi::Status record(const Wanted& wanted) {
   const auto process = open_process(wanted.pid);
   if (!process) return process.error();
-  const pi::UniqueFd parent(
-      static_cast<int>(wanted.with_parent ? ::syscall(SYS_pidfd_open, ::getppid(), 0) : -1));
+  const auto parent = open_parent(wanted.parent);
+  if (!parent) return parent.error();
   if (const auto checked = check_process(wanted.pid); !checked) return checked.error();
   const auto allocators = find_allocators(wanted.pid);
   if (!allocators) return allocators.error();
@@ -296,7 +317,7 @@ pi::Status record(const Wanted& wanted) {
   for (const std::string& note : allocators->notes) cli::warning(note + '.');
   fmt::print("{}\n", pi::printable(watch->path()));
   std::fflush(stdout);
-  watch->run(*probes, {signals.get(), process->get(), parent.get()}, wanted);
+  watch->run(*probes, {signals.get(), process->get(), parent->get()}, wanted);
   for (const std::string& note : watch->notes()) cli::warning(note);
   return {};
 }
