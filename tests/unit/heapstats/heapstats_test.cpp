@@ -98,7 +98,7 @@ TEST(HeapstatsReport, ListsWhatIsMissing) {
   log.path(allocation, {0x1301}, {5, 5, 5, 0, 5}, unknown);
   const auto file = heapstats::parse_heap_file(log.bytes(), "log");
   ASSERT_TRUE(file);
-  const auto losses = heapstats::losses_of(*file, heapstats::call_paths(*file, false));
+  const auto losses = heapstats::losses_of(*file, heapstats::call_paths(*file, false), false);
   ASSERT_EQ(losses.size(), 3u);
   EXPECT_EQ(losses[0], "7 allocations and waits have no call path: no space in the log");
   EXPECT_EQ(losses[1], "8 allocations count as freed at once: no memory to remember them");
