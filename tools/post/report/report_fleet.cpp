@@ -17,47 +17,45 @@ using Form = ParquetWriter::Form;
 using Kind = RecordSum::Kind;
 using Type = ParquetWriter::Type;
 
-std::vector<ParquetWriter::Column> record_columns() {
-  return {{"time", Type::timestamp, false, Form::dictionary},
-          {"trace"},
-          {"host", Type::text, true},
-          {"kernel", Type::text, true},
-          {"kind"},
-          {"detail", Type::text, true},
-          {"process", Type::text, true},
-          {"thread", Type::text, true},
-          {"cgroup", Type::text, true},
-          {"service", Type::text, true},
-          {"module", Type::text, true},
-          {"build_id", Type::text, true},
-          {"function", Type::text, true},
-          {"address", Type::int64, true, Form::dictionary},
-          {"mode", Type::text, true},
-          {"file", Type::text, true},
-          {"line", Type::int32, true, Form::dictionary},
-          {"count", Type::int64, false, Form::dictionary},
-          {"amount", Type::int64, true, Form::dictionary},
-          {"unit", Type::text, true}};
+using Columns = std::vector<ParquetWriter::Column>;
+
+// Whose time it was; then the columns of one table.
+Columns thread_columns(const Columns& more) {
+  Columns columns = {{"time", Type::timestamp, false, Form::dictionary},
+                     {"trace"},
+                     {"host", Type::text, true},
+                     {"kernel", Type::text, true},
+                     {"kind"},
+                     {"detail", Type::text, true},
+                     {"process", Type::text, true},
+                     {"thread", Type::text, true},
+                     {"cgroup", Type::text, true},
+                     {"service", Type::text, true}};
+  columns.insert(columns.end(), more.begin(), more.end());
+  return columns;
 }
 
-std::vector<ParquetWriter::Column> path_columns() {
-  return {{"time", Type::timestamp, false, Form::dictionary},
-          {"trace"},
-          {"host", Type::text, true},
-          {"kernel", Type::text, true},
-          {"kind"},
-          {"detail", Type::text, true},
-          {"process", Type::text, true},
-          {"thread", Type::text, true},
-          {"cgroup", Type::text, true},
-          {"service", Type::text, true},
-          {"stack", Type::int32, false, Form::differences},
-          {"count", Type::int64, false, Form::dictionary},
-          {"amount", Type::int64, true, Form::dictionary},
-          {"unit", Type::text, true}};
+Columns record_columns() {
+  return thread_columns({{"module", Type::text, true},
+                         {"build_id", Type::text, true},
+                         {"function", Type::text, true},
+                         {"address", Type::int64, true, Form::dictionary},
+                         {"mode", Type::text, true},
+                         {"file", Type::text, true},
+                         {"line", Type::int32, true, Form::dictionary},
+                         {"count", Type::int64, false, Form::dictionary},
+                         {"amount", Type::int64, true, Form::dictionary},
+                         {"unit", Type::text, true}});
 }
 
-std::vector<ParquetWriter::Column> stack_columns_of_fleet() {
+Columns path_columns() {
+  return thread_columns({{"stack", Type::int32, false, Form::differences},
+                         {"count", Type::int64, false, Form::dictionary},
+                         {"amount", Type::int64, true, Form::dictionary},
+                         {"unit", Type::text, true}});
+}
+
+Columns stack_columns_of_fleet() {
   return {{"trace"},
           {"stack", Type::int32, false, Form::differences},
           // Without a dictionary zstd finds repeated sequences of calls.
@@ -65,7 +63,7 @@ std::vector<ParquetWriter::Column> stack_columns_of_fleet() {
           {"frame", Type::int32}};
 }
 
-std::vector<ParquetWriter::Column> frame_columns() {
+Columns frame_columns() {
   return {{"trace"},
           {"frame", Type::int32, false, Form::differences},
           {"module", Type::text, true},

@@ -25,6 +25,18 @@ namespace {
 // post.show and arc contain everything that the traced threads did: they have the trace's mode.
 constexpr mode_t as_private_as_the_trace = 0600;
 
+// The tables of --fleet share what the trace is read for.
+constexpr Report fleet_table(decltype(Report::write) write, decltype(Report::named) named) {
+  return {.options = "--fleet",
+          .file = "",
+          .wanted = [](const Options& given) { return given.fleet.has_value(); },
+          .make = make_fleet,
+          .in_folder = true,
+          .lack = lack_of_fleet,
+          .write = write,
+          .named = named};
+}
+
 const Report table[] = {
     {.options = "-show, -showx, -showxx",
      .file = "post.show",
@@ -151,38 +163,10 @@ const Report table[] = {
      .lack = lack_of_rows,
      .write = write_parquet_stacks},
     // Each table after those that its rows refer to.
-    {.options = "--fleet",
-     .file = "",
-     .wanted = [](const Options& given) { return given.fleet.has_value(); },
-     .make = make_fleet,
-     .in_folder = true,
-     .lack = lack_of_fleet,
-     .write = write_fleet_frames,
-     .named = &Options::fleet_frames},
-    {.options = "--fleet",
-     .file = "",
-     .wanted = [](const Options& given) { return given.fleet.has_value(); },
-     .make = make_fleet,
-     .in_folder = true,
-     .lack = lack_of_fleet,
-     .write = write_fleet_stacks,
-     .named = &Options::fleet_stacks},
-    {.options = "--fleet",
-     .file = "",
-     .wanted = [](const Options& given) { return given.fleet.has_value(); },
-     .make = make_fleet,
-     .in_folder = true,
-     .lack = lack_of_fleet,
-     .write = write_fleet_paths,
-     .named = &Options::fleet_paths},
-    {.options = "--fleet",
-     .file = "",
-     .wanted = [](const Options& given) { return given.fleet.has_value(); },
-     .make = make_fleet,
-     .in_folder = true,
-     .lack = lack_of_fleet,
-     .write = write_fleet_records,
-     .named = &Options::fleet_records},
+    fleet_table(write_fleet_frames, &Options::fleet_frames),
+    fleet_table(write_fleet_stacks, &Options::fleet_stacks),
+    fleet_table(write_fleet_paths, &Options::fleet_paths),
+    fleet_table(write_fleet_records, &Options::fleet_records),
     {.options = "-off, -disasm",
      .file = "tprof.micro",
      .wanted = [](const Options& given) { return given.micro; },
