@@ -69,8 +69,8 @@ pi::Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& pa
   auto file = pi::NewFile::create(path, ".post-", mode, pi::Umask::applied);
   if (!file)
     return pi::Error{file.error().code,
-                     fmt::format("cannot write {}: {}. Choose another directory with -o.", path,
-                                 file.error().message)};
+                     fmt::format("cannot write {}: {}. Choose another directory (of reports: -o).",
+                                 path, file.error().message)};
   return std::unique_ptr<OutputFile>(new OutputFile(path, mode, std::move(*file)));
 }
 
@@ -82,8 +82,9 @@ pi::Result<std::unique_ptr<OutputFile>> OutputFile::create_in_folder(const std::
   const auto refused = [&](int code, const std::string& reason) {
     if (made) ::rmdir(folder.c_str());
     return pi::Error{
-        code, fmt::format("cannot use the folder {}: {}. Choose another directory with -o.", folder,
-                          reason)};
+        code,
+        fmt::format("cannot use the folder {}: {}. Choose another directory (of reports: -o).",
+                    folder, reason)};
   };
   if (!made && errno != EEXIST) return refused(errno, std::strerror(errno));
   const pi::UniqueFd directory(
@@ -164,7 +165,7 @@ pi::Status OutputFile::commit() {
   }
   if (reason == 0) return {};
   const char* hint = reason == ENOSPC || reason == EDQUOT
-                         ? " Free space or choose another directory with -o."
+                         ? " Free space or choose another directory (of reports: -o)."
                          : "";
   return pi::Error{reason,
                    fmt::format("cannot {} {}: {}.{}", what, path_, std::strerror(reason), hint)};
