@@ -266,6 +266,15 @@ class Storm {
     return result;
   }
 
+  // A reader that begins here finds losses however fast it is.
+  void wait_for_a_loss() const {
+    while (finished_ != writers_.size()) {
+      for (const auto& writer : writers_)
+        if (pitrace_read(writer->ring.head->lost[PITRACE_LOST_FULL]) != 0) return;
+      sched_yield();
+    }
+  }
+
   std::deque<std::unique_ptr<Writer>>& writers() { return writers_; }
   bool over() const {
     for (const auto& writer : writers_)
@@ -294,8 +303,9 @@ class Storm {
     const uint64_t share = plan_.records / writers_.size();
     bool ignores_reader = false;
     for (uint64_t i = 0; attempted(writer) < share; ++i) {
-      // Writers are faster than the reader; most of the time they wait for it.
-      if (i % 4096 == 0) ignores_reader = next_random(writer) % 16 == 0;
+      // Most of the time a writer waits for the reader, which may be slower. At first it does not:
+      // see wait_for_a_loss().
+      if (i % 4096 == 0) ignores_reader = i == 0 || next_random(writer) % 16 == 0;
       if (!overwrite_ && !ignores_reader && i % 64 == 0)
         while (unread(writer) > plan_.ring_bytes / 2) sched_yield();
       attempt(writer);
@@ -415,6 +425,7 @@ StormResult continuous_storm(const StormPlan& plan) {
   return storm.run([&plan](Storm& running) {
     std::deque<StreamCheck> checks;
     for (const auto& writer : running.writers()) checks.emplace_back(writer->id, true);
+    running.wait_for_a_loss();
     for (bool over = false; !over;) {
       over = running.over();
       bool idle = true;
