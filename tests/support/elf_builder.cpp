@@ -4,22 +4,26 @@
 
 #include <cstring>
 
-ElfBuilder::ElfBuilder() : names_(1, '\0'), headers_(1) {
-  body_.resize(code_address + code_size);
+ElfBuilder::ElfBuilder(Code code) : names_(1, '\0'), headers_(1) {
+  const bool in_file = code == Code::in_file;
+  body_.resize(in_file ? code_address + code_size : sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr));
   Elf64_Phdr segment{};
   segment.p_type = PT_LOAD;
   segment.p_flags = PF_R | PF_X;
-  segment.p_offset = segment.p_vaddr = code_address;
-  segment.p_filesz = segment.p_memsz = code_size;
+  segment.p_vaddr = code_address;
+  segment.p_offset = in_file ? code_address : 0;
+  segment.p_filesz = in_file ? code_size : 0;
+  segment.p_memsz = code_size;
   segment.p_align = 0x1000;
   std::memcpy(body_.data() + sizeof(Elf64_Ehdr), &segment, sizeof segment);
   names_ += ".text";
   names_ += '\0';
   Elf64_Shdr text{};
   text.sh_name = 1;
-  text.sh_type = SHT_PROGBITS;
+  text.sh_type = in_file ? SHT_PROGBITS : SHT_NOBITS;
   text.sh_flags = SHF_ALLOC | SHF_EXECINSTR;
-  text.sh_addr = text.sh_offset = code_address;
+  text.sh_addr = code_address;
+  text.sh_offset = segment.p_offset;
   text.sh_size = code_size;
   headers_.push_back(text);
 }

@@ -15,12 +15,14 @@ class ElfBuilder {
   static constexpr uint64_t code_address = 0x1000;
   static constexpr uint64_t code_size = 0x1000;
 
-  ElfBuilder();
+  enum class Code { in_file, none };  // none: the segment has addresses, and no bytes in the file
+
+  explicit ElfBuilder(Code code = Code::in_file);
 
   // Returns the section's index.
   uint32_t section(const std::string& name, uint32_t type, std::string bytes, uint32_t link = 0,
                    uint64_t flags = 0, uint64_t address = 0);
-  // The bytes at code_address.
+  // The bytes at code_address, of a file with code.
   void code(const std::string& bytes) { body_.replace(code_address, bytes.size(), bytes); }
   // Adds the symbol table and its string table; entries: st_name and st_value.
   struct Entry {

@@ -72,8 +72,9 @@ inline void add_section(ElfBuilder& elf, const std::string& section, const std::
   elf.section(name, SHT_PROGBITS, section, 0, name == ".eh_frame" ? SHF_ALLOC : 0, 0x10000);
 }
 
-inline std::vector<std::byte> file_with(const std::string& section, const std::string& name) {
-  ElfBuilder elf;
+inline std::vector<std::byte> file_with(const std::string& section, const std::string& name,
+                                        ElfBuilder::Code code = ElfBuilder::Code::in_file) {
+  ElfBuilder elf(code);
   add_section(elf, section, name);
   return as_bytes(elf.bytes());
 }
