@@ -55,7 +55,9 @@ void TableBuilder::begin_function(uint64_t begin, uint64_t end) {
 
 void TableBuilder::add_row(uint64_t address, const Rule& rule) {
   Function& function = functions_.back();
-  if (address >= function.end || address - function.begin > UINT32_MAX) return;
+  // An address before the function: beyond the last address there is.
+  if (address < function.begin || address >= function.end || address - function.begin > UINT32_MAX)
+    return;
   if (rule.cfa.kind == CfaKind::unsupported) ++unsupported_;
   if (rule != last_) {
     last_ = rule;

@@ -222,6 +222,22 @@ TEST(UnwindCompile, EntriesThatCannotBeReadAreCounted) {
   EXPECT_EQ(table.table.rows(), 0u);
 }
 
+TEST(UnwindCompile, RowsBeyondTheLastAddressAreLeftOut) {
+  // The file says that the segment is at the end of all places.
+  auto file = file_with(
+      CfiSection(true).function(code, 0x40,
+                                cfi({DW_CFA_advance_loc1, 0x20, DW_CFA_def_cfa_offset, 16,
+                                     DW_CFA_advance_loc2, 0, 0x10, DW_CFA_def_cfa_offset, 24})));
+  auto* segment = reinterpret_cast<Elf64_Phdr*>(file.data() + sizeof(Elf64_Ehdr));
+  segment->p_offset = UINT64_MAX - 0x80;
+  segment->p_filesz = 0x50;
+  const auto bytes = unwind::compile_table(file);
+  ASSERT_TRUE(bytes);
+  const auto table = unwind::Table::check(*bytes);
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->rows(), 3u);  // two rules, and the function's end
+}
+
 TEST(UnwindCompile, OtherFilesAreRefused) {
   EXPECT_FALSE(unwind::compile_table({}));
   EXPECT_FALSE(unwind::compile_table(unwind_test::as_bytes("#!/bin/sh\n")));
