@@ -22,7 +22,7 @@ compile() {
     tee "$to/in_go.missing" >"$to/in_cgo.missing" <<<'needs golang-go'
   fi
   if command -v musl-gcc >/dev/null; then
-    local options=(-O2 -fomit-frame-pointer -fno-optimize-sibling-calls -I"$SOURCE_DIR/tests/progs")
+    local options=(-O2 -fomit-frame-pointer -fno-optimize-sibling-calls -DREST -I"$SOURCE_DIR/tests/progs")
     musl-gcc "${options[@]}" -o "$to/in_musl" "$SOURCE_DIR/tests/progs/calls.c"
     musl-gcc "${options[@]}" -static -o "$to/in_musl_static" "$SOURCE_DIR/tests/progs/calls.c"
   else

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A call tree of known shares, and a recursion of four levels: alpha 10 %, beta 20 %, shared 30 %
 // (one third called by alpha, two thirds by beta), recurse 40 %, equally in each level. Usage:
-// calls SECONDS of CPU time, so that a busy machine gives as many ticks as an idle one.
+// calls SECONDS of CPU time, so that a busy machine gives as many ticks as an idle one. With REST
+// defined, main() uses time of its own between the calls of work().
 #include <stdlib.h>
 
 #include "burn.h"
@@ -45,6 +46,17 @@ __attribute__((noipa)) void work(void)
 	NOT_LAST();
 }
 
+/* At most as long as work(), and never the same: the clock of the ticks keeps no step with the rounds. */
+static void rest(void)
+{
+#ifdef REST
+	static unsigned long random = 1;
+
+	random = random * 6364136223846793005ul + 1442695040888963407ul;
+	BURN(1 + (random >> 33) % (100 * UNIT));
+#endif
+}
+
 int main(int argc, char **argv)
 {
 	const double seconds = argc > 1 ? atof(argv[1]) : 1;
@@ -52,6 +64,7 @@ int main(int argc, char **argv)
 
 	do {
 		work();
+		rest();
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
 	} while ((double)used.tv_sec + (double)used.tv_nsec * 1e-9 < seconds);
 	return 0;

@@ -54,6 +54,12 @@ func work(p part) {
 	recurse(4)
 }
 
+// At most as long as work(), and never the same: the clock of the ticks keeps no step with the rounds.
+func rest(random *uint64) {
+	*random = *random*6364136223846793005 + 1442695040888963407
+	spin(int(*random >> 33 % (100 * unit)))
+}
+
 func main() {
 	seconds, err := strconv.ParseFloat(os.Args[1], 64)
 	if err != nil {
@@ -61,6 +67,7 @@ func main() {
 	}
 	var p part = &own{}
 	done := make(chan bool)
+	random := uint64(1)
 	end := time.Now().Add(time.Duration(seconds * float64(time.Second)))
 	for time.Now().Before(end) {
 		work(p)
@@ -69,5 +76,6 @@ func main() {
 			done <- true
 		}()
 		<-done
+		rest(&random)
 	}
 }

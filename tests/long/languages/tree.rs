@@ -63,13 +63,21 @@ fn work(part: &dyn Part) {
     not_last!();
 }
 
+// At most as long as work(), and never the same: the clock of the ticks keeps no step with the rounds.
+fn rest(random: &mut u64) {
+    *random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    burn!(1 + (*random >> 33) % (100 * UNIT));
+}
+
 fn main() {
     let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1.0);
     let parts: Vec<Box<dyn Part>> = vec![Box::new(Own)];
     let end = Instant::now() + Duration::from_secs_f64(seconds);
+    let mut random = 1;
     while Instant::now() < end {
         for part in &parts {
             work(part.as_ref());
         }
+        rest(&mut random);
     }
 }
