@@ -191,8 +191,6 @@ class Watch {
   // Until the time is up, or one of ends is readable.
   void run(Probes& probes, const std::array<int, 3>& ends, const Wanted& wanted) {
     const auto begin = Clock::now();
-    // A program that the process has become by exec() is another one, and has the probes until
-    // they are closed.
     if (!probes.are_gone()) probes.switch_on();
     for (bool more = true; more;) {
       pollfd waits[] = {{ends[0], POLLIN, 0},
@@ -309,6 +307,11 @@ pi::Status record(const Wanted& wanted) {
     if (!wanted.heap) return added.error();
     cli::warning(fmt::format("Waits for locks are not recorded: {}.", added.error().message));
   }
+  if (const auto added = probes->end_at_exec(wanted.pid); !added)
+    cli::warning(
+        fmt::format("Should the process start another program by exec(), the first milliseconds of "
+                    "that are recorded, too: {}.",
+                    added.error().message));
   // Before there are other threads, one of which would get them.
   const pi::UniqueFd signals = ending_signals();
   if (!signals) return pi::Error{1, "Signals cannot be waited for."};

@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 #include <pi/files.h>
 
+#include "exec_probe.h"
 #include "kernel_bpf.h"
 
 namespace heapwatch {
@@ -185,6 +186,13 @@ pi::Status Probes::add_waits(int pid) {
   if (!waits) return waits.error();
   probes_.push_back({Function::futex, true});
   waits_ = std::move(*waits);
+  return {};
+}
+
+pi::Status Probes::end_at_exec(int pid) {
+  auto probe = open_exec_probe(pid, control_map_.get());
+  if (!probe) return probe.error();
+  at_exec_ = std::move(*probe);
   return {};
 }
 

@@ -32,6 +32,8 @@ class Probes {
   static pi::Result<Probes> open(int pid, const Allocators& allocators, bool heap);
   // Waits in futex() are passed on as well. Not after switch_on().
   pi::Status add_waits(int pid);
+  // Without it, the first calls of another program that the process becomes can be passed on.
+  pi::Status end_at_exec(int pid);
 
   void switch_on() { control().on = 1; }
   void switch_off() { control().on = 0; }
@@ -40,6 +42,7 @@ class Probes {
     buffer_.reset();
     events_.clear();
     waits_.reset();
+    at_exec_.reset();
   }
   // The process has started another program, or its first thread has ended: no call is reported
   // any more. Before remove().
@@ -66,6 +69,7 @@ class Probes {
   pi::UniqueMapping control_memory_, consumer_, producer_;
   std::vector<pi::UniqueFd> events_;
   std::optional<FutexProbe> waits_;
+  pi::UniqueFd at_exec_;
   pi::UniqueMapping buffer_;  // of the first one
   std::vector<Probe> probes_;
 };

@@ -26,9 +26,12 @@ void exit_program(BpfProgram& program) {
 void end_unless_on(BpfProgram& program, int control) {
   program.map_value(shared, control);
   program.load(first, shared, offsetof(Control, on));
-  const auto is_on = program.jump_unless_equal(first, 0);
+  const auto is_off = program.jump_if_equal(first, 0);
+  program.load(first, shared, offsetof(Control, ended));
+  const auto goes_on = program.jump_if_equal(first, 0);
+  program.here(is_off);
   exit_program(program);
-  program.here(is_on);
+  program.here(goes_on);
 }
 
 void begin_record(BpfProgram& program, int ring, size_t most_pages_of_stack) {

@@ -14,6 +14,7 @@ namespace heapwatch {
 // Shared with the programs in the kernel.
 struct Control {
   uint64_t lost, on;
+  uint64_t ended;  // the process has become another program
 };
 
 // What registers are for in all programs. context: the thread's registers, a struct pt_regs.
@@ -30,7 +31,7 @@ inline constexpr ptrdiff_t key_place = -8, value_place = -16, more_place = -24;
 // The second argument of a call that looks a key up.
 void put_key(BpfProgram& program);
 
-// Ends the program unless control.on is set, to which shared points then.
+// Ends the program unless control.on is set, and not control.ended; shared points to control then.
 void end_unless_on(BpfProgram& program, int control);
 void exit_program(BpfProgram& program);
 
