@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# Programs of Debian, which have no frame pointers, and swtrace that records them; sourced by whole_stacks.sh and beside_perf.sh.
+# Programs of Debian under names of their own, which have no frame pointers, and swtrace that records them; sourced by whole_stacks.sh and beside_perf.sh.
 # Works in a folder of its own, which is removed at the end.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export PATH=${BUILD_DIR:-$root/build}/bin:/usr/bin:/bin LC_ALL=C
@@ -15,51 +15,16 @@ all_programs=(its_python3 its_xz its_cc1plus its_sqlite3 its_node its_javac)
 for program in python3 xz sqlite3 node javac; do ln -s "/usr/bin/$program" "its_$program"; done
 ln -s "$(g++ -print-prog-name=cc1plus)" its_cc1plus
 
-head -c 8000000 its_cc1plus >data
-cat >work.py <<'END'
-import json, re
-def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
-text = json.dumps([{"a": i, "b": str(i) * 3} for i in range(20000)])
-for i in range(60):
-    fib(22)
-    json.loads(text)
-    sorted(re.findall(r"\d+", text), key=len)
-END
-cat >big.cpp <<'END'
-#include <algorithm>
-#include <iostream>
-#include <map>
-#include <regex>
-int main(int n, char** v) { std::map<std::string, int> m; std::regex r(n > 1 ? v[1] : "a"); m["x"] = 1; std::cout << std::regex_match("a", r) << m.size(); }
-END
-g++ -E big.cpp -o big.ii
-cat >work.sql <<'END'
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000000)
-SELECT count(*), sum(length(t)) FROM (SELECT printf('%x', i * 7919 % 1000003) AS t FROM n ORDER BY t);
-END
-cat >work.js <<'END'
-const words = new Map();
-while (process.cpuUsage().user < 3e6) {
-  const text = JSON.stringify(Array.from({length: 20000}, (_, i) => ({a: i, b: String(i * 7919)})));
-  for (const found of text.matchAll(/"b":"(\d+)"/g)) words.set(found[1], (words.get(found[1]) ?? 0) + 1);
-  [...words.keys()].sort((a, b) => a.localeCompare(b));
-}
-END
-mkdir classes
-echo 'import java.util.*; import java.util.stream.*;' >Work.java
-for i in {1..60}; do
-  printf 'class C%d<T extends Comparable<T>> { List<T> all = new ArrayList<>();\n' "$i"
-  for j in {1..20}; do
-    printf 'Map<String, List<T>> m%d() { return all.stream().filter(t -> t.compareTo(all.get(0)) > %d).collect(Collectors.groupingBy(t -> t.toString())); }\n' "$j" "$j"
-  done
-  echo '}'
-done >>Work.java
+# shellcheck source=bench/programs.sh
+source "$root/bench/programs.sh"
+make_work 2
+g++ -E work.cpp -o work.ii
 
 cat >run.sh <<'END'
 case $1 in
   its_python3) exec ./its_python3 work.py ;;
-  its_xz) exec ./its_xz -T1 -3 -c data ;;
-  its_cc1plus) exec ./its_cc1plus -quiet -O2 big.ii -o big.s ;;
+  its_xz) exec ./its_xz -T1 -6 -k -c work.bin ;;
+  its_cc1plus) exec ./its_cc1plus -quiet -O2 work.ii -o work.s ;;
   its_sqlite3) exec ./its_sqlite3 :memory: <work.sql ;;
   its_node) exec ./its_node work.js ;;
   its_javac) exec ./its_javac -d classes Work.java ;;

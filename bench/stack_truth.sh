@@ -12,7 +12,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
 
-make_work
+make_work 10
 
 # of PROGRAM: the shell begins when the ticks do.
 of() {

@@ -7,7 +7,7 @@ setup() {
   # shellcheck source=bench/programs.sh
   source "$SOURCE_DIR/bench/programs.sh"
   cd "$BATS_TEST_TMPDIR" || return
-  make_work
+  make_work 10
 }
 
 # whole PROGRAM [OPTION]...: records the program's work, and checks its stacks.
