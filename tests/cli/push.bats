@@ -136,6 +136,60 @@ waiting() { find files -type f | wc -l; }
     [ "$(waiting)" -eq 1 ]
 }
 
+record() { # record PROGRAM...: a trace of the system while they run
+    export PITRACE_SOCKET=$PWD/recorder
+    swtrace init --source perf
+    swtrace enable tprof
+    swtrace stacks both
+    swtrace on
+    for program in "$@"; do "$program" 1 >/dev/null; done
+    swtrace off
+    swtrace get
+    swtrace free
+}
+
+@test "names that are left out or hashed do not reach a store" {
+    [ "$(swtrace check --json | jq .perf_system_works)" = true ] || skip "needs perf_event_open for the whole system"
+    head -c 32 /dev/urandom >key && chmod 600 key
+    mkdir secretfolder
+    cp "$BUILD_DIR/tests/calls" secretfolder/secretly
+    # Its functions have no symbols: they are named after the file.
+    strip -o secretfolder/secretstripped secretfolder/secretly
+    record ./secretfolder/secretly ./secretfolder/secretstripped
+    host=$(uname -n)
+    start 200
+    hidden=command,path,user,cgroup,function
+    first=0
+    for privacy in '' "--omit $hidden" "--hash $hidden,host --hash-key key"; do
+        # shellcheck disable=SC2086 # words
+        post --fleet fleet --export otlp --export pprof $privacy -o out swtrace.nrm2
+        cp out/tprof.*.gz files/
+        run -0 otlp
+        label=()
+        if [[ $privacy == --hash* ]]; then label=(--hash-key key); fi
+        run -0 pitrace-push --to pyroscope "${label[@]}" "http://127.0.0.1:$port" files
+        for sent in $first $((first + 1)); do
+            { zcat <"store/$sent.body" && jq -r .url "store/$sent.json"; } >both
+            tr '\n' ' ' <both >text
+            if [[ -z $privacy ]]; then
+                for name in secretly secretfolder '[^a-z]alpha[^a-z]' "host(%3D|\.name.{0,6})$host"; do LC_ALL=C grep -aqE -e "$name" text; done
+                continue
+            fi
+            LC_ALL=C run ! grep -aoE 'secret|[^a-z]alpha[^a-z]|/usr/|/lib/|\.so\>|\.(service|slice)' text
+            [[ $privacy == --hash* ]] || continue
+            LC_ALL=C run ! grep -aoE "host(%3D|\.name.{0,6})$host" text
+            [ "$(grep -aoE 'h-[0-9a-f]{24}' text | sort -u | wc -l)" -ge 10 ]
+            # The same hashes as in the tables.
+            hashed=$(basename "$(find fleet/records -name 'host=h-*')")
+            grep -aqF "${hashed#host=}" text
+        done
+        first=$((first + 2))
+    done
+    run -255 post --export chrome --export otlp --omit path swtrace.nrm2
+    [[ $output == *"--export chrome keeps all names"* ]]
+    run -255 post --omit path swtrace.nrm2
+}
+
 @test "what a collector says about a part that it rejected is reported, without control characters" {
     start partial
     put 1.otlp.gz first

@@ -457,6 +457,11 @@ int run_post(const std::vector<std::string>& arguments) {
   run.scratch = options.directory;
   if (const pi::Status status = open_trace(run); !status) return fail(status.error());
   if (options.archive) return make_archive(run, options);
+  if (options.hash_key) {
+    auto key = read_hash_key(*options.hash_key);
+    if (!key) return fail(key.error());
+    options.report.privacy.key = std::move(*key);
+  }
   if (const pi::Status status = set_fleet_files(options, *run.source, run.file); !status)
     return fail(status.error());
   return options.tprof ? make_tprof(run, options, limits) : make_show(run, options);

@@ -47,7 +47,9 @@ cli::OptionTable option_table() {
   table.group("The store")("to", cli::text(store_names, "otlp"),
                            "what URL speaks: OTLP over HTTP, for files *.otlp.gz; or the "
                            "interfaces of Pyroscope or Parca, for files *.pb.gz")(
-      "host", cli::text("NAME"), "the label host at Pyroscope and Parca (default: this host's)");
+      "host", cli::text("NAME"), "the label host at Pyroscope and Parca (default: this host's)")(
+      "hash-key", cli::text("FILE"),
+      "that label is a hash with the key in FILE, the same as of post --hash host");
   table.group("Connection")(
       "headers", cli::text("FILE"),
       "further headers, NAME: VALUE in each line, such as Authorization. Only its owner may be "
@@ -135,6 +137,11 @@ pi::Status read_files(const cli::Values& given, Settings& settings) {
   if (settings.host.empty()) {
     char name[256] = "";
     if (::gethostname(name, sizeof name - 1) == 0) settings.host = name;
+  }
+  if (given.has("hash-key")) {
+    auto hashed = hashed_host(settings.host, given.text("hash-key"));
+    if (!hashed) return hashed.error();
+    settings.host = std::move(*hashed);
   }
   return {};
 }

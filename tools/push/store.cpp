@@ -12,6 +12,7 @@
 #include <protozero/pbf_reader.hpp>
 
 #include "text/base64.h"
+#include "text/private_names.h"
 #include "text/sink.h"
 
 namespace push {
@@ -113,6 +114,15 @@ pi::Result<Request> request_for(Store store, const std::string& url, const std::
                              without_slash(url), plain(host), times->from, times->until),
                  {"Content-Type: application/octet-stream"},
                  std::move(file)};
+}
+
+pi::Result<std::string> hashed_host(const std::string& host, const std::string& key_file) {
+  auto key = post::read_hash_key(key_file);
+  if (!key) return key.error();
+  post::StringTable unused;
+  const post::Privacy privacy{
+      .omitted = {}, .hashed = {post::PrivateKind::host}, .key = std::move(*key)};
+  return post::PrivateNames(unused, privacy).shown(post::PrivateKind::host, host);
 }
 
 std::string remark_in(std::string_view otlp_answer) {

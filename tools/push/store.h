@@ -34,6 +34,9 @@ struct Request {
 pi::Result<Request> request_for(Store store, const std::string& url, const std::string& host,
                                 std::string file);
 
+// The host's name as post --hash host shows it, with the key in that file.
+pi::Result<std::string> hashed_host(const std::string& host, const std::string& key_file);
+
 // What a store of OTLP says in a successful answer: why profiles were rejected, or a warning; empty
 // if all is well.
 std::string remark_in(std::string_view otlp_answer);

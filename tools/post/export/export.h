@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/call_tree.h"
+#include "analysis/shown_names.h"
 #include "text/sink.h"
 
 namespace post {
@@ -35,8 +36,10 @@ bool write_callgrind(const CallTree& calls, const ExportFacts& facts, Sink& sink
 bool write_speedscope(const CallTree& calls, const ExportFacts& facts, Sink& sink);
 
 // pprof's format (proto/profile.proto of github.com/google/pprof), compressed: a sample for each
-// stack, with labels for process, thread, and guesses among the callers.
-bool write_pprof(const CallTree& calls, const ExportFacts& facts, Sink& sink);
+// stack, with labels for process, thread, and guesses among the callers; all names as shown has
+// them. labels: of the call tree's processes and threads.
+bool write_pprof(const CallTree& calls, const ExportFacts& facts, const ShownNames& shown,
+                 const LabelOptions& labels, Sink& sink);
 
 }  // namespace post
 

@@ -251,7 +251,7 @@ class OtlpWriter {
   std::string location(const OtlpProfile::Frame& frame) {
     std::string bytes, line;
     Message message(bytes);
-    if (!frame.module.empty())
+    if (!frame.module.empty() || !frame.build_id.empty())
       message.add_int32(field::mapping_index, mappings_(Pair(frame.module, frame.build_id)));
     Message(line).add_int32(field::function_index, functions_(frame.name));
     message.add_message(field::lines, line);
@@ -263,8 +263,7 @@ class OtlpWriter {
   std::string mapping_of(const Pair& mapping) {
     std::string bytes;
     Message message(bytes);
-    if (mapping.first.empty()) return bytes;
-    message.add_int32(field::filename, strings_(mapping.first));
+    if (!mapping.first.empty()) message.add_int32(field::filename, strings_(mapping.first));
     if (!mapping.second.empty())
       add_indices(message, field::mapping_attributes,
                   {attribute("process.executable.build_id.gnu", mapping.second)});

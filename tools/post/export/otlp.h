@@ -18,7 +18,7 @@ namespace post {
 struct OtlpProfile {
   struct Frame {
     std::string name;
-    std::string module;    // path; empty: not known
+    std::string module;    // path; empty: not known, or left out
     std::string build_id;  // in hexadecimal; empty: not known
     bool kernel = false;
   };

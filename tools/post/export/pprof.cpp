@@ -44,8 +44,14 @@ using Message = protozero::pbf_writer;
 // is compressed piece by piece.
 class PprofWriter {
  public:
-  PprofWriter(const CallTree& calls, const ExportFacts& facts, Sink& sink)
-      : calls_(calls), facts_(facts), output_(sink, Container::gzip), used_(calls.frames().size()) {
+  PprofWriter(const CallTree& calls, const ExportFacts& facts, const ShownNames& shown,
+              const LabelOptions& labels, Sink& sink)
+      : calls_(calls),
+        facts_(facts),
+        shown_(shown),
+        labels_(labels),
+        output_(sink, Container::gzip),
+        used_(calls.frames().size()) {
     string("");  // number 0
   }
 
@@ -54,7 +60,9 @@ class PprofWriter {
     add(field::sample_type, value_type("ticks", "count"));
     if (by_time) add(field::sample_type, value_type("cpu", "nanoseconds"));
     const Stacks stacks(calls_);
-    for (const StackOwner& owner : stacks.owners()) {
+    for (StackOwner owner : stacks.owners()) {
+      owner.process = shown_.process_label(owner.process, labels_);
+      if (!owner.thread.empty()) owner.thread = shown_.thread_label(owner.thread, labels_);
       if (!stacks.for_each(owner, [&](std::span<const FrameId> stack, uint64_t ticks) {
             add(field::sample, sample(owner, stack, ticks, by_time));
             return flush(piece);
@@ -129,8 +137,11 @@ class PprofWriter {
     Message message(bytes);
     message.add_packed_uint64(field::location_id, locations.begin(), locations.end());
     message.add_packed_int64(field::value, values.begin(), values.end());
-    message.add_message(field::label, label("process", owner.process));
-    if (!owner.thread.empty()) message.add_message(field::label, label("thread", owner.thread));
+    const auto add_name = [&](const char* key, const std::string& text) {
+      if (!text.empty()) message.add_message(field::label, label(key, text));
+    };
+    add_name("process", owner.process);
+    add_name("thread", owner.thread);
     // Guesses are the outermost ones, but that what is missing may be shown above them.
     if (std::ranges::any_of(stack,
                             [this](FrameId id) { return calls_.frames().frame(id).guessed; }))
@@ -145,7 +156,7 @@ class PprofWriter {
     if (const auto most =
             std::ranges::max_element(self_, {}, &std::pair<const NameId, uint64_t>::second);
         most != self_.end() && most->first != no_name)
-      add_mapping(mappings[most->first] = 1, printable(calls_.names().text(most->first)));
+      add_mapping(mappings[most->first] = 1, module(most->first));
     for (FrameId id = 0; id < used_.size(); ++id) {
       if (!used_[id]) continue;
       const Frame& frame = calls_.frames().frame(id);
@@ -153,10 +164,14 @@ class PprofWriter {
       if (!frame.marker && frame.found != Found::no_module) {
         const auto [at, added] = mappings.try_emplace(frame.module, mappings.size() + 1);
         mapping = at->second;
-        if (added) add_mapping(mapping, printable(calls_.names().text(frame.module)));
+        if (added) add_mapping(mapping, module(frame.module));
       }
-      add_location(uint64_t{id} + 1, mapping, calls_.frames().folded_name(id));
+      add_location(uint64_t{id} + 1, mapping, shown_.folded(frame));
     }
+  }
+
+  std::string module(NameId name) const {
+    return printable(calls_.names().text(shown_.module(name)));
   }
 
   void add_mapping(uint64_t number, const std::string& path) {
@@ -187,6 +202,8 @@ class PprofWriter {
 
   const CallTree& calls_;
   const ExportFacts& facts_;
+  const ShownNames& shown_;
+  const LabelOptions& labels_;
   DeflateWriter output_;
   std::string bytes_;
   std::unordered_map<std::string, int64_t> numbers_;
@@ -197,8 +214,9 @@ class PprofWriter {
 
 }  // namespace
 
-bool write_pprof(const CallTree& calls, const ExportFacts& facts, Sink& sink) {
-  return PprofWriter(calls, facts, sink).write();
+bool write_pprof(const CallTree& calls, const ExportFacts& facts, const ShownNames& shown,
+                 const LabelOptions& labels, Sink& sink) {
+  return PprofWriter(calls, facts, shown, labels, sink).write();
 }
 
 }  // namespace post

@@ -100,8 +100,9 @@ cli::OptionTable option_table() {
       "instead of other reports add these tables to FOLDER, below a folder for each day and host, "
       "for pitrace-fleet and others; then --bucket is 60 unless given")(
       "omit", text("KINDS"),
-      "leave out names of these KINDS in the tables of --fleet: command (processes and threads), "
-      "path, user (of users, in paths and control groups), cgroup, function")(
+      "leave out names of these KINDS in the tables of --fleet and in --export otlp and pprof: "
+      "command (processes and threads), path, user (of users, in paths and control groups), "
+      "cgroup, function")(
       "hash", text("KINDS"),
       "replace names of these KINDS, also of host, by hashes that are the same on all hosts with "
       "the same key")("hash-key", text("FILE"),
@@ -252,14 +253,14 @@ std::string archive_name(std::string trace) {
 // Returns an error message, or "".
 std::string take_privacy(const cli::Values& given, Options& options) {
   if (given.has("hash-key")) options.hash_key = given.text("hash-key");
-  for (const auto& [name, kinds] : {std::pair("omit", &options.fleet_privacy.omitted),
-                                    std::pair("hash", &options.fleet_privacy.hashed)}) {
+  for (const auto& [name, kinds] : {std::pair("omit", &options.report.privacy.omitted),
+                                    std::pair("hash", &options.report.privacy.hashed)}) {
     if (!given.has(name)) continue;
     auto parsed = parse_private_kinds(given.text(name));
     if (!parsed) return fmt::format("--{}: {}", name, parsed.error().message);
     *kinds = std::move(*parsed);
   }
-  const Privacy& privacy = options.fleet_privacy;
+  const Privacy& privacy = options.report.privacy;
   if (privacy.omitted.contains(PrivateKind::host))
     return "--omit does not go with host, which tells the tables of hosts apart: --hash does.";
   for (const PrivateKind kind : privacy.omitted)
@@ -309,7 +310,13 @@ std::string find_conflict(const cli::Values& given) {
   if (given.given("bucket") && !exports_to(given, "parquet") && !has("fleet"))
     return "--bucket goes with --export parquet or --fleet.";
   for (const char* option : {"omit", "hash", "hash-key"})
-    if (has(option) && !has("fleet")) return fmt::format("--{} goes with --fleet.", option);
+    if (has(option) && !has("fleet") && !exports_to(given, "otlp") && !exports_to(given, "pprof"))
+      return fmt::format("--{} goes with --fleet, --export otlp or --export pprof.", option);
+  if (has("omit") || has("hash"))
+    for (const std::string& format : given.words("export"))
+      if (format != "otlp" && format != "pprof")
+        return fmt::format("--export {} keeps all names: --omit and --hash do not go with it.",
+                           format);
   if (has("hash") != has("hash-key")) return "--hash and --hash-key go together.";
   for (const char* form : {"-c", "ck", "cp", "ss", "ssi", "dcnt", "-m"})
     if (has(form) && !has("arc"))

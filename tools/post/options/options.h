@@ -43,6 +43,7 @@ struct ReportOptions {
   std::vector<std::string> source_path = {};  // --source-path: directories
   bool with_source = false;                   // --with-source: in the HTML page
   std::vector<std::string> data_files = {};   // --with-data: for the HTML page
+  Privacy privacy = {};                       // --omit, --hash: for --fleet, otlp and pprof
 
   // Whether a report needs to know where in a symbol a tick fell.
   bool needs_offsets() const;
@@ -99,7 +100,6 @@ struct Options {
   std::vector<std::string> exports;     // formats
   uint64_t bucket_ns = 1'000'000'000;   // --bucket
   std::optional<std::string> fleet;     // --fleet: a folder
-  Privacy fleet_privacy;                // --omit, --hash
   std::optional<std::string> hash_key;  // --hash-key: a file
   // The paths of its tables, once known.
   std::optional<std::string> fleet_records, fleet_paths, fleet_stacks, fleet_frames;

@@ -84,14 +84,9 @@ pi::Status set_fleet_files(Options& options, ByteSource& source, const TraceFile
   std::error_code problem;
   const std::string root = std::filesystem::absolute(*options.fleet, problem);
   if (problem) return refused(*options.fleet, problem.value(), problem.message().c_str());
-  if (options.hash_key) {
-    auto key = read_hash_key(*options.hash_key);
-    if (!key) return key.error();
-    options.fleet_privacy.key = std::move(*key);
-  }
   StringTable texts;
   const std::string host =
-      PrivateNames(texts, options.fleet_privacy).shown(PrivateKind::host, file.info.host);
+      PrivateNames(texts, options.report.privacy).shown(PrivateKind::host, file.info.host);
   for (const auto& [table, path] :
        {std::pair("records", &options.fleet_records), std::pair("paths", &options.fleet_paths),
         std::pair("stacks", &options.fleet_stacks), std::pair("frames", &options.fleet_frames)}) {

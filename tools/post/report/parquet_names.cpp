@@ -21,10 +21,6 @@ constexpr std::array<const char*, 4> table_kinds = {"tick", "running", "runnable
 constexpr std::array<const char*, PITRACE_LOST_REASONS> loss_reasons = {"full", "stopped",
                                                                         "too_long", "source"};
 
-NameId traced_module(const Frame& frame) {
-  return frame.marker || frame.found == Found::no_module ? no_name : frame.module;
-}
-
 }  // namespace
 
 ParquetNames::ParquetNames(const ReportContext& context)
@@ -33,8 +29,8 @@ ParquetNames::ParquetNames(const ReportContext& context)
       bucket_(context.options.bucket_ns),
       begin_(begin_of(context.source, context.file)),
       build_ids_(ids_by_path(context.file.build_ids)),
-      hidden_(context.names, context.options.fleet_privacy),
-      host_(hidden_.shown(PrivateKind::host, name(context.file.info.host))),
+      shown_(context.names, context.options.report.privacy),
+      host_(name(shown_.host(context.file.info.host))),
       kernel_(name(context.file.info.kernel)),
       ns_(name("ns")),
       mode_{name("user"), name("kernel")} {
@@ -50,35 +46,12 @@ NameId ParquetNames::trace(uint64_t epoch) const {
       fmt::format("{} {}", host_ == no_name ? "trace" : names_.text(host_), begin_ + epoch));
 }
 
-// A runtime's name of a function can contain the path of its source.
-NameId ParquetNames::function(const Frame& frame) const {
-  if (frame.found != Found::symbol) return no_name;
-  if (frame.marker) return frame.symbol;
-  const bool has_path = names_.text(frame.symbol).find('/') != std::string::npos;
-  const NameId symbol = hidden_.shown(PrivateKind::function, frame.symbol);
-  return has_path ? hidden_.shown(PrivateKind::path, symbol) : symbol;
-}
-
-// Without a slash it is no path: the kernel, a module of it, JIT-compiled code.
-NameId ParquetNames::module(const Frame& frame) const {
-  const NameId module = traced_module(frame);
-  if (names_.text(module).find('/') == std::string::npos) return module;
-  return hidden_.shown(PrivateKind::path, module);
-}
-
 NameId ParquetNames::build_id(const Frame& frame) const {
   const NameId module = traced_module(frame);
   const auto [known, added] = id_of_module_.try_emplace(module, no_name);
   if (added)
     if (const auto id = build_ids_.find(names_.text(module)); id != build_ids_.end())
       known->second = name(id->second);
-  return known->second;
-}
-
-NameId ParquetNames::service(NameId cgroup) const {
-  const auto [known, added] = service_of_.try_emplace(cgroup, no_name);
-  if (added)
-    known->second = hidden_.shown(PrivateKind::cgroup, name(service_of(names_.text(cgroup))));
   return known->second;
 }
 
@@ -168,19 +141,6 @@ std::map<std::string, std::string> ids_by_path(const std::vector<BuildId>& build
     if (!added && at->second != each.id) at->second.clear();
   }
   return ids;
-}
-
-std::string service_of(const std::string& cgroup) {
-  constexpr std::string_view suffix = ".service";
-  std::string_view rest = cgroup;
-  while (!rest.empty()) {
-    const size_t slash = rest.rfind('/');
-    const std::string_view group = slash == rest.npos ? rest : rest.substr(slash + 1);
-    if (group.ends_with(suffix) && group != suffix)
-      return std::string(group.substr(0, group.size() - suffix.size()));
-    rest = rest.substr(0, slash == rest.npos ? 0 : slash);
-  }
-  return cgroup.substr(cgroup.rfind('/') + 1);
 }
 
 }  // namespace post

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "analysis/records_by_time.h"
+#include "analysis/shown_names.h"
 #include "export/parquet.h"
 #include "report.h"
 #include "summary.h"
-#include "text/private_names.h"
 
 namespace post {
 
@@ -56,10 +56,10 @@ class ParquetNames {
   NameId name(std::string_view text) const { return names_.intern(text); }
   const StringTable& names() const { return names_; }
   NameId host() const { return host_; }
-  NameId process(NameId process) const { return hidden_.shown(PrivateKind::command, process); }
-  NameId thread(NameId thread) const { return hidden_.shown(PrivateKind::command, thread); }
-  NameId cgroup(NameId cgroup) const { return hidden_.shown(PrivateKind::cgroup, cgroup); }
-  NameId source(NameId file) const { return hidden_.shown(PrivateKind::path, file); }
+  NameId process(NameId process) const { return shown_.command(process); }
+  NameId thread(NameId thread) const { return shown_.command(thread); }
+  NameId cgroup(NameId cgroup) const { return shown_.cgroup(cgroup); }
+  NameId source(NameId file) const { return shown_.source(file); }
   NameId kernel() const { return kernel_; }
   // epoch: RecordsByTime::epoch().
   NameId trace(uint64_t epoch) const;
@@ -70,10 +70,10 @@ class ParquetNames {
   NameId kind(Kind kind) const { return kinds_[static_cast<size_t>(kind)]; }
   NameId reason(LeaveReason reason) const { return reasons_[reason]; }
   NameId mode(bool kernel) const { return mode_[kernel]; }
-  NameId service(NameId cgroup) const;
+  NameId service(NameId cgroup) const { return shown_.service(cgroup); }
   // no_name: not known, or it has no symbol.
-  NameId function(const Frame& frame) const;
-  NameId module(const Frame& frame) const;
+  NameId function(const Frame& frame) const { return shown_.function(frame); }
+  NameId module(const Frame& frame) const { return shown_.module(frame); }
   NameId build_id(const Frame& frame) const;
   // Of a sum, and what it counts; no_name: not known.
   std::optional<int64_t> amount(Kind kind, uint64_t count, uint64_t amount) const;
@@ -95,8 +95,8 @@ class ParquetNames {
   const uint64_t bucket_;
   const uint64_t begin_;
   const std::map<std::string, std::string> build_ids_;
-  const PrivateNames hidden_;
-  mutable std::unordered_map<NameId, NameId> id_of_module_, service_of_;
+  const ShownNames shown_;
+  mutable std::unordered_map<NameId, NameId> id_of_module_;
   const NameId host_, kernel_, ns_;
   const std::array<NameId, 2> mode_;
   std::array<NameId, 4> kinds_{};
@@ -120,10 +120,6 @@ StackNumbers number_stacks(const RecordsByTime& records, std::vector<bool> used,
 
 // The build-id of each path with only one; empty where it is not known.
 std::map<std::string, std::string> ids_by_path(const std::vector<BuildId>& build_ids);
-
-// The innermost systemd service in the path of a control group; without one the innermost group: a
-// scope, or a container. Empty for the root.
-std::string service_of(const std::string& cgroup);
 
 }  // namespace post
 

@@ -13,7 +13,9 @@ namespace post {
 std::vector<std::string> remarks_of(const Summary& summary, bool guesses) {
   const TraceInfo& info = summary.file.info;
   std::vector<std::string> remarks = info.cannot_see;
-  remarks.insert(remarks.end(), info.notes.begin(), info.notes.end());
+  // Notes can have names of files.
+  if (summary.options.privacy.hides_nothing())
+    remarks.insert(remarks.end(), info.notes.begin(), info.notes.end());
   if (const std::string missing = what_is_missing(summary.file, summary.losses); !missing.empty())
     remarks.push_back("Not complete: " + missing + ".");
   if (is_damaged(summary.file, summary.damage))
@@ -67,7 +69,9 @@ bool export_callgrind(const Summary& summary, Sink& sink) {
 }
 
 bool export_pprof(const Summary& summary, Sink& sink) {
-  return write_pprof(*summary.find<CallTree>(), facts_of(summary, has_guesses(summary)), sink);
+  const ShownNames shown(summary.names, summary.options.privacy);
+  return write_pprof(*summary.find<CallTree>(), facts_of(summary, has_guesses(summary)), shown,
+                     summary.options.labels, sink);
 }
 
 bool export_speedscope(const Summary& summary, Sink& sink) {

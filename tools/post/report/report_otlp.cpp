@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "analysis/records_by_time.h"
+#include "analysis/shown_names.h"
 #include "completeness.h"
 #include "export/otlp.h"
 #include "report_export.h"
@@ -22,6 +23,7 @@ class OtlpTicks final : public Subscriber, private RecordsByTime::Output {
  public:
   explicit OtlpTicks(const ReportContext& context)
       : names_(context.names),
+        shown_(context.names, context.options.report.privacy),
         records_(context.processes, context.symbolizer, context.names,
                  {.frames = context.frames(),
                   .source = stack_source(context.file.info),
@@ -37,7 +39,7 @@ class OtlpTicks final : public Subscriber, private RecordsByTime::Output {
   void end_stream(const Stream& stream) override { records_.end_stream(stream); }
   void end_trace() override { records_.end_trace(); }
 
-  // Frames, stacks and samples.
+  // The host, frames, stacks and samples.
   void put(OtlpProfile& profile, const std::map<std::string, std::string>& build_ids) const;
 
  private:
@@ -49,12 +51,14 @@ class OtlpTicks final : public Subscriber, private RecordsByTime::Output {
   }
 
   const StringTable& names_;
+  const ShownNames shown_;
   RecordsByTime records_;
   std::map<Owner, uint64_t> ticks_;
 };
 
 void OtlpTicks::put(OtlpProfile& profile,
                     const std::map<std::string, std::string>& build_ids) const {
+  profile.host = shown_.host(profile.host);
   std::unordered_map<FrameId, uint32_t> frames;
   std::unordered_map<uint32_t, size_t> stacks;
   for (const auto& [owner, ticks] : ticks_) {
@@ -68,16 +72,15 @@ void OtlpTicks::put(OtlpProfile& profile,
         path.push_back(at->second);
         if (!added) continue;
         const Frame& frame = records_.frames_of(stack).frame(id);
-        const bool has_module = !frame.marker && frame.found != Found::no_module;
-        std::string module = has_module ? printable(names_.text(frame.module)) : std::string();
-        const auto build = build_ids.find(module);
-        profile.frames.push_back({records_.frames_of(stack).folded_name(id), std::move(module),
-                                  build == build_ids.end() ? std::string() : build->second,
-                                  frame.kernel});
+        const auto build = build_ids.find(printable(names_.text(traced_module(frame))));
+        profile.frames.push_back(
+            {shown_.folded(frame), printable(names_.text(shown_.module(frame))),
+             build == build_ids.end() ? std::string() : build->second, frame.kernel});
       }
     }
-    profile.samples[service_of(names_.text(cgroup))].push_back(
-        {names_.text(process), names_.text(thread), known->second, ticks});
+    profile.samples[names_.text(shown_.service(cgroup))].push_back(
+        {names_.text(shown_.command(process)), names_.text(shown_.command(thread)), known->second,
+         ticks});
   }
 }
 

@@ -30,7 +30,7 @@ struct Summary {
   const TraceFile& file;
   const RecordTotals& records;
   const SampleTree& tree;
-  const StringTable& names;
+  StringTable& names;
   const DamageLog& damage;
   const ReportOptions& options;
   TickTotals ticks;

@@ -264,10 +264,14 @@ std::string Frames::name(FrameId id) const {
 
 std::string Frames::folded_name(FrameId id) const {
   const Frame& frame = frames_[id];
-  const std::string& module = names_.text(frame.module);
+  return folded_name(frame, names_.text(frame.symbol), names_.text(frame.module));
+}
+
+std::string Frames::folded_name(const Frame& frame, std::string_view symbol,
+                                std::string_view module) {
   std::string name = "[unknown]";
   if (frame.found == Found::symbol || frame.found == Found::function)
-    name = folded_text(names_.text(frame.symbol));
+    name = folded_text(symbol);
   else if (frame.found == Found::no_symbol)
     name = "[" + folded_text(module.substr(module.rfind('/') + 1)) + "]";
   if (frame.guessed) name += guess_suffix;

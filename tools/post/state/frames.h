@@ -135,6 +135,9 @@ class Frames {
   // kernel with the suffix _[k], and of a guess with its suffix. Without characters that have a
   // meaning in the folded form.
   std::string folded_name(FrameId id) const;
+  // The same of a frame whose function and module have other names.
+  static std::string folded_name(const Frame& frame, std::string_view symbol,
+                                 std::string_view module);
 
  private:
   static Frame frame_of(const Place& place, NameId symbol, bool kernel);

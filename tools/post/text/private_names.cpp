@@ -128,7 +128,7 @@ std::string PrivateNames::shown(PrivateKind kind, std::string_view text) const {
 }
 
 NameId PrivateNames::shown(PrivateKind kind, NameId name) const {
-  if (name == no_name || (privacy_.omitted.empty() && privacy_.hashed.empty())) return name;
+  if (name == no_name || privacy_.hides_nothing()) return name;
   const auto [known, added] = known_.try_emplace({kind, name}, no_name);
   if (added) known->second = names_.intern(shown(kind, names_.text(name)));
   return known->second;

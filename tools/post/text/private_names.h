@@ -31,6 +31,7 @@ struct Privacy {
   std::set<PrivateKind> omitted;
   std::set<PrivateKind> hashed;
   std::string key;  // not empty if anything is hashed
+  bool hides_nothing() const { return omitted.empty() && hashed.empty(); }
 };
 
 // "command,path"; each kind once.

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/parquet_names.h"
+#include "analysis/shown_names.h"
 
 namespace {
 
