@@ -534,30 +534,70 @@ Try swtrace --help." ]
     [ "$(swtrace info --json | jq .trace.on)" = true ]
 }
 
-@test "a file system that does not answer costs only its own files' symbols" {
-    needs_perf
+# hanging_file MODE: starts tests/hanging_file as process $holder, whose file is mapped when descriptor 8 gets a line.
+hanging_file() {
     [ "$(id -u)" -eq 0 ] && [ -r /dev/fuse ] || skip "needs root and /dev/fuse to mount such a file system"
     mkdir place
     mkfifo go
     exec 8<>go
-    unshare -m "$BUILD_DIR/tests/hanging_file" place <&8 >reached 2>why 3>&- 8>&- &
+    unshare -m "$BUILD_DIR/tests/hanging_file" place "$@" <&8 >reached 2>why 3>&- 8>&- &
     holder=$!
     for ((i = 0; i < 600; i++)); do if grep -q ready reached || ! kill -0 $holder; then break; fi && sleep 0.1; done
     grep -q ready reached || { cat why && false; }
-    swtrace init -s 8 --source perf
-    swtrace enable tprof
-    swtrace on
+}
+
+# map_file: has it mapped.
+map_file() {
     echo >&8
     for ((i = 0; i < 600; i++)); do if grep -q mapped reached; then break; fi && sleep 0.1; done
-    "$BUILD_DIR/tests/mixed" 1
+    grep -q mapped reached
+}
+
+# finish_beside_it: the trace ends, and is in run.nrm2.
+finish_beside_it() {
     timeout 60 swtrace off
     timeout 60 swtrace get run.nrm2
     timeout 60 swtrace free
     kill -KILL $holder
     wait $holder || true
+}
+
+@test "a file system that does not answer costs only its own files' symbols" {
+    needs_perf
+    hanging_file
+    swtrace init -s 8 --source perf
+    swtrace enable tprof
+    swtrace on
+    map_file
+    "$BUILD_DIR/tests/mixed" 1
+    finish_beside_it
     post -r run.nrm2
     tr -s ' \n' ' ' <tprof.out >words
     grep -q 'The build-ids of 1 file(s) were not read in time: a file system does not answer.* The first is [^ ]*/place/code.so\.' words
     # Files that were mapped later have their symbols.
     grep -q 'SYM.* user_work' tprof.out
 }
+
+# beside_hanging_file MODE: stacks of another program that begins later are whole.
+beside_hanging_file() {
+    needs_perf
+    hanging_file "$1"
+    swtrace init -s 8 --source perf
+    swtrace enable tprof
+    swtrace stacks user -depth 100
+    swtrace on
+    map_file
+    "$BUILD_DIR/tests/calls" 2
+    finish_beside_it
+    post -r run.nrm2 -folded
+    grep -E '^calls_[0-9a-f]*;' tprof.folded | awk '
+        { all += $NF } /;_start;.*;main;work[; ]/ { whole += $NF }
+        END { print whole + 0 " of " all + 0; exit !(whole > 20 && whole > 0.9 * all) }'
+}
+
+@test "a file that cannot be opened costs no other file's stacks" {
+    beside_hanging_file open
+    grep -q 'a file system did not answer when a mapped file was opened' <(tr -s ' \n' ' ' <tprof.out)
+}
+
+@test "a file that cannot be closed costs no other file's stacks" { beside_hanging_file close; }

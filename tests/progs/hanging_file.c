@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process whose code is in a file that no one can read: hanging_file DIR
+ * A process whose code is in a file that no one can read: hanging_file DIR [open|close]
  * Mounts a FUSE file system on DIR, whose file DIR/code.so has attributes, but whose data never arrives: a read() waits until
- * this process ends. Maps the file as code, prints "ready", and uses the processor. Needs root.
+ * this process ends. open: so does each open() but the process's own. close: so does each close(), and the data arrives.
+ * A child maps the file as code, prints "ready", and uses the processor, with "close" in that code. Needs root.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +20,8 @@
 #include <unistd.h>
 
 enum { FILE_NODE = 2, SIZE = 8192 };
+
+static int opens_hang, closes_hang, opened;
 
 static void need(int good, const char *what)
 {
@@ -39,7 +42,23 @@ static struct fuse_attr attributes(uint64_t node)
 	return attr;
 }
 
-/* Answers all requests but those for data. */
+/* A loop without end: jumps to themselves. */
+static void reply_with_code(int fd, uint64_t unique, size_t size)
+{
+	static struct {
+		struct fuse_out_header head;
+		unsigned char code[SIZE];
+	} reply;
+
+	size = size < SIZE ? size : SIZE;
+	for (size_t i = 0; i < SIZE; i++)
+		reply.code[i] = i % 2 ? 0xfe : 0xeb;
+	reply.head.len = (uint32_t)(sizeof(reply.head) + size);
+	reply.head.unique = unique;
+	(void)!write(fd, &reply, reply.head.len);
+}
+
+/* Answers all requests but those that shall hang. */
 static void serve(int fd)
 {
 	static char request[1 << 20];
@@ -77,9 +96,20 @@ static void serve(int fd)
 			body = sizeof(reply.attr);
 			break;
 		case FUSE_OPEN:
+			if (opens_hang && opened++)
+				continue;
 			body = sizeof(reply.open);
 			break;
 		case FUSE_READ:
+			if (!closes_hang)
+				continue;
+			reply_with_code(fd, in->unique, ((const struct fuse_read_in *)(in + 1))->size);
+			continue;
+		case FUSE_FLUSH:
+			if (closes_hang)
+				continue;
+			reply.head.error = -ENOSYS;
+			break;
 		case FUSE_FORGET:
 		case FUSE_INTERRUPT:
 			continue;
@@ -94,29 +124,51 @@ static void serve(int fd)
 	}
 }
 
-int main(int argc, char **argv)
+static void ended(int signal)
 {
-	char options[100], path[4096];
-	int fd = open("/dev/fuse", O_RDWR);
+	(void)signal;
+	_exit(1);
+}
 
-	need(argc == 2 && fd >= 0, "/dev/fuse");
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", fd);
-	need(mount("hang", argv[1], "fuse", 0, options) == 0, "mount");
-	if (fork() == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		serve(fd);
-		_exit(0);
-	}
-	close(fd);
-	snprintf(path, sizeof(path), "%s/code.so", argv[1]);
+static void run(const char *directory)
+{
+	char path[4096];
+	void *code;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/code.so", directory);
 	fd = open(path, O_RDONLY);
 	need(fd >= 0, path);
 	puts("ready");
 	fflush(stdout);
 	getchar();
-	need(mmap(NULL, SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) != MAP_FAILED, "mmap");
+	code = mmap(NULL, SIZE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	need(code != MAP_FAILED, "mmap");
 	puts("mapped");
 	fflush(stdout);
+	if (closes_hang)
+		((void (*)(void))code)();
 	for (;;)
 		;
+}
+
+int main(int argc, char **argv)
+{
+	char options[100];
+	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+
+	need((argc == 2 || argc == 3) && fd >= 0, "/dev/fuse");
+	opens_hang = argc == 3 && strcmp(argv[2], "open") == 0;
+	closes_hang = argc == 3 && strcmp(argv[2], "close") == 0;
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", fd);
+	need(mount("hang", argv[1], "fuse", 0, options) == 0, "mount");
+	signal(SIGCHLD, ended);
+	/* The child ends when the file system has: a process that ends closes its files. */
+	if (fork() == 0) {
+		close(fd);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		run(argv[1]);
+	}
+	serve(fd);
+	return 1;
 }

@@ -21,9 +21,8 @@ namespace pi::swtrace {
 // Called by one thread at a time.
 class StackResolver {
  public:
-  explicit StackResolver(TableFiles::Compile compile,
-                         CompileBudget::Clock::duration time = CompileBudget::usual)
-      : files_(std::move(compile), time) {}
+  explicit StackResolver(TableFiles::Compile compile, const TableFiles::Limits& limits = {})
+      : files_(std::move(compile), limits) {}
 
   // What libperfutil calls; this must outlive the trace. Interpreted methods get names then.
   pi_stack_resolver functions();

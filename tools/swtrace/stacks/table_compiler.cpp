@@ -163,14 +163,17 @@ Result<SealedTable> TableCompiler::ask(const UniqueFd& file, uint64_t bytes) {
 }
 
 Result<SealedTable> TableCompiler::compile(const UniqueFd& file) {
-  struct stat facts {};
-  if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) return failed("it is no file");
-  if (facts.st_size <= 0)
+  // What the kernel knows: the file system is not asked, which might not answer.
+  struct statx facts {};
+  if (::statx(file.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &facts) != 0 ||
+      !S_ISREG(facts.stx_mode))
+    return failed("it is no file");
+  const uint64_t bytes = facts.stx_size;
+  if (bytes == 0 || bytes > INT64_MAX)
     return Error{static_cast<int>(NoTable::has_none), "it has no unwind information"};
-  if (files_ >= limits_.files || facts.st_uid != owner_) (void)end_child();
-  owner_ = facts.st_uid;
+  if (files_ >= limits_.files || facts.stx_uid != owner_) (void)end_child();
+  owner_ = facts.stx_uid;
   const bool is_new = child_ == 0;
-  const auto bytes = static_cast<uint64_t>(facts.st_size);
   auto table = ask(file, bytes);
   // What has ended the child may have been an earlier file.
   if (!table && child_ == 0 && !is_new) return ask(file, bytes);

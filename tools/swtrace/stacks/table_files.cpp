@@ -17,8 +17,8 @@ constexpr size_t max_path_bytes = 64 << 20;
 
 }  // namespace
 
-TableFiles::TableFiles(Compile compile, CompileBudget::Clock::duration time, std::string proc)
-    : work_(std::make_shared<TableWork>(std::move(compile), time, std::move(proc))) {}
+TableFiles::TableFiles(Compile compile, const Limits& limits, std::string proc)
+    : work_(std::make_shared<TableWork>(std::move(compile), limits, std::move(proc))) {}
 
 TableFiles::~TableFiles() {
   const bool ended = work_->stop();
@@ -27,11 +27,21 @@ TableFiles::~TableFiles() {
 
 bool TableFiles::start() {
   try {
-    while (threads_.size() < TableWork::threads)
-      threads_.emplace_back(
-          [work = work_, number = threads_.size()] { work->run(static_cast<unsigned>(number)); });
+    for (; lanes_ < TableWork::lanes; ++lanes_)
+      threads_.emplace_back([work = work_, lane = lanes_] { work->compile_files(lane); });
   } catch (const std::system_error&) {
     return false;  // tried again with the next file
+  }
+  return start_opener();
+}
+
+bool TableFiles::start_opener() {
+  if (!work_->wants_opener()) return true;
+  try {
+    threads_.emplace_back([work = work_] { work->open_files(); });
+  } catch (const std::system_error&) {
+    work_->has_no_opener();
+    return false;
   }
   return true;
 }
@@ -53,7 +63,10 @@ void TableFiles::ask(const std::shared_ptr<TableFile>& file, TableWish wish) {
 }
 
 bool TableFiles::is_done(TableFile& file) {
-  if (!file.is_done_) file.is_done_ = work_->is_done(file, file.table_);
+  if (!file.is_done_) {
+    (void)start_opener();
+    file.is_done_ = work_->is_done(file, file.table_);
+  }
   return file.is_done_;
 }
 

@@ -71,9 +71,14 @@ class TableFiles {
   // Called by two threads: for files of root, and for those of all other users.
   using Compile = std::function<Result<SealedTable>(const UniqueFd& file)>;
 
-  // time: for the files of root, and for those of all other users.
-  explicit TableFiles(Compile compile, CompileBudget::Clock::duration time = CompileBudget::usual,
-                      std::string proc = "/proc");
+  struct Limits {
+    // Of compiling: for the files of root, and for those of all other users.
+    CompileBudget::Clock::duration time = CompileBudget::usual;
+    // With a file system that does not answer.
+    std::chrono::nanoseconds patience = std::chrono::seconds(5);
+  };
+  explicit TableFiles(Compile compile) : TableFiles(std::move(compile), Limits{}) {}
+  TableFiles(Compile compile, const Limits& limits, std::string proc = "/proc");
   // Waits up to a second for the threads, then detaches them.
   ~TableFiles();
   TableFiles(const TableFiles&) = delete;
@@ -91,12 +96,15 @@ class TableFiles {
   std::vector<std::string> notes() const;
 
  private:
+  // False: a thread is missing.
   bool start();
+  bool start_opener();
 
   std::shared_ptr<TableWork> work_;  // shared with the threads, which may outlive this
   std::shared_ptr<std::atomic<size_t>> path_bytes_ = std::make_shared<std::atomic<size_t>>(0);
   uint64_t paths_refused_ = 0;
   std::vector<std::thread> threads_;
+  unsigned lanes_ = 0;  // threads that compile
 };
 
 }  // namespace pi::swtrace

@@ -23,6 +23,7 @@ constexpr size_t max_early = 1 << 14;    // files that wait to be opened early
 constexpr size_t max_descriptors = 400;  // of 1,024, which is a usual limit
 constexpr size_t max_table_bytes = 512 << 20;
 constexpr size_t max_sources = 1 << 16;
+constexpr unsigned max_hanging_openers = 8;  // threads
 
 // A copy of this process's vdso, which the kernel maps into all processes.
 UniqueFd copy_of_vdso() {
@@ -64,30 +65,34 @@ struct TableSource {
   std::shared_ptr<const SealedTable> table;
 };
 
-TableWork::TableWork(TableFiles::Compile compile, CompileBudget::Clock::duration time,
+TableWork::TableWork(TableFiles::Compile compile, const TableFiles::Limits& limits,
                      std::string proc)
-    : compile_(std::move(compile)), proc_(std::move(proc)), lanes_{Lane(time), Lane(time)} {}
+    : compile_(std::move(compile)),
+      patience_(limits.patience),
+      proc_(std::move(proc)),
+      lanes_{Lane(limits.time), Lane(limits.time)} {}
 
-void TableWork::run(unsigned number) {
+void TableWork::compile_files(unsigned lane) {
   Lock lock(mutex_);
   ++running_;
-  if (number == 0)
-    open_files(lock);
-  else
-    compile_tables(lanes_[number - 1], lock);
+  compile_tables(lanes_[lane], lock);
   --running_;
   changed_.notify_all();
 }
 
+// The files that are open still are closed by the thread that opens.
 bool TableWork::stop() {
   Lock lock(mutex_);
   stop_ = true;
+  for (const auto& [identity, source] : sources_)
+    if (source->fd) to_close_.push_back(std::move(source->fd));
   changed_.notify_all();
   return changed_.wait_for(lock, std::chrono::seconds(1), [&] { return running_ == 0; });
 }
 
 void TableWork::open_soon(const FilePointer& file) {
   const std::lock_guard lock(mutex_);
+  if (!has_opener_) return;
   // What is not opened now is opened when its table is wanted.
   if (to_open_.size() >= max_early) return;
   to_open_.push_back(file);
@@ -102,6 +107,8 @@ void TableWork::ask(const FilePointer& file, TableWish wish) {
   if (file->source_ && file->source_->state != TableSource::State::closed) {
     if (wish == TableWish::wanted) ++file->source_->wants;
     put_into_queue(file->source_);
+  } else if (!has_opener_) {
+    count_not_opened(*file);
   } else if (is_new && (wish == TableWish::wanted || to_open_.size() < max_early)) {
     to_open_.push_front(file);
     changed_.notify_all();
@@ -125,33 +132,98 @@ void TableWork::put_into_queue(const SourcePointer& source) {
 
 // ---- opening ----
 
-void TableWork::open_files(Lock& lock) {
-  for (;;) {
-    changed_.wait(lock, [&] { return stop_ || !to_open_.empty(); });
-    if (stop_) return;
-    const FilePointer file = std::move(to_open_.front());
-    to_open_.pop_front();
-    open(file, lock);
+void TableWork::open_files() {
+  Lock lock(mutex_);
+  ++running_;
+  const uint64_t number = opener_;
+  for (bool is_own = true; is_own;) {
+    changed_.wait(lock, [&] { return stop_ || !to_open_.empty() || !to_close_.empty(); });
+    if (!to_close_.empty()) {
+      UniqueFd fd = std::move(to_close_.front());
+      to_close_.pop_front();
+      is_own = without_lock(nullptr, lock, [&] { fd.reset(); });
+    } else if (stop_) {
+      break;
+    } else {
+      const FilePointer file = std::move(to_open_.front());
+      to_open_.pop_front();
+      open(file, lock);
+      is_own = number == opener_;
+    }
   }
+  --running_;
+  changed_.notify_all();
+}
+
+template <class Work>
+bool TableWork::without_lock(FilePointer file, Lock& lock, Work work) {
+  const uint64_t number = opener_;
+  begun_ = std::chrono::steady_clock::now();
+  opening_ = std::move(file);
+  lock.unlock();
+  work();
+  lock.lock();
+  if (number != opener_) return false;
+  begun_.reset();
+  opening_.reset();
+  return true;
+}
+
+bool TableWork::wants_opener() {
+  const std::lock_guard lock(mutex_);
+  if (begun_ && std::chrono::steady_clock::now() - *begun_ > patience_) give_up_opener();
+  if (has_opener_ || hanging_ == max_hanging_openers) return false;
+  ++opener_;
+  return has_opener_ = true;
+}
+
+void TableWork::has_no_opener() {
+  const std::lock_guard lock(mutex_);
+  has_opener_ = false;
+}
+
+// Nothing ends its wait. No other file of that process is opened.
+void TableWork::give_up_opener() {
+  has_opener_ = false;
+  ++opener_;
+  if (hanging_++ == 0) first_hanging_ = opening_ ? printable(opening_->place_.path) : "";
+  if (opening_) {
+    hanging_processes_.insert(opening_->place_.pid);
+    count_not_opened(*opening_);
+  }
+  begun_.reset();
+  opening_.reset();
+  if (hanging_ == max_hanging_openers)
+    for (const FilePointer& file : std::exchange(to_open_, {})) count_not_opened(*file);
 }
 
 void TableWork::open(const FilePointer& file, Lock& lock) {
   if (file->not_opened_) return;
   if (file->source_ && file->source_->state != TableSource::State::closed) return;
+  if (hanging_processes_.contains(file->place_.pid)) return count_not_opened(*file);
   if (!has_space(*file, lock)) return;
   UniqueFd fd;
   Identity identity;
-  lock.unlock();
-  try {
-    fd = open_mapped(file->place_, proc_);
-    struct stat facts {};
-    if (fd && file->place_.path != vdso_path && ::fstat(fd.get(), &facts) == 0)
-      identity = {identity_of(facts), facts.st_uid};
-  } catch (const std::bad_alloc&) {
-    fd.reset();
-  }
-  lock.lock();
-  take(*file, std::move(fd), identity);
+  const bool is_own = without_lock(file, lock, [&] {
+    try {
+      fd = open_mapped(file->place_, proc_);
+      struct stat facts {};
+      if (fd && file->place_.path != vdso_path && ::fstat(fd.get(), &facts) == 0)
+        identity = {identity_of(facts), facts.st_uid};
+    } catch (const std::bad_alloc&) {
+      fd.reset();
+    }
+  });
+  if (is_own)
+    take(*file, std::move(fd), identity);
+  else
+    close_soon(std::move(fd));
+}
+
+void TableWork::close_soon(UniqueFd fd) {
+  if (!fd) return;
+  to_close_.push_back(std::move(fd));
+  changed_.notify_all();
 }
 
 // Descriptors are limited: files that were opened early and were not needed so far are closed for
@@ -177,6 +249,7 @@ void TableWork::take(TableFile& file, UniqueFd fd, const Identity& identity) {
     source->of_root = identity.owner == 0;
     ++open_files_;
   }
+  close_soon(std::move(fd));
   file.source_ = source;
   if (file.wish_ == TableWish::wanted) ++source->wants;
   if (file.wish_ != TableWish::none) put_into_queue(source);
@@ -200,7 +273,7 @@ void TableWork::close_unused() {
   for (const auto& [identity, source] : sources_) {
     if (source->state != TableSource::State::open) continue;
     source->state = TableSource::State::closed;
-    source->fd.reset();
+    close_soon(std::move(source->fd));
     --open_files_;
   }
 }
@@ -212,6 +285,7 @@ void TableWork::forget_unmapped() {
     if (source.use_count() > 1) return false;
     if (source->table) table_bytes_ -= source->table->bytes();
     if (source->fd) --open_files_;
+    close_soon(std::move(source->fd));
     return true;
   });
 }
@@ -241,7 +315,7 @@ void TableWork::compile_source(TableSource& source, Lane& lane, Lock& lock) {
     source.state = TableSource::State::open;
     return;
   }
-  const UniqueFd fd = std::move(source.fd);
+  UniqueFd fd = std::move(source.fd);
   source.state = TableSource::State::compiling;
   --open_files_;
   changed_.notify_all();
@@ -267,6 +341,7 @@ void TableWork::compile_source(TableSource& source, Lane& lane, Lock& lock) {
     }
   }
   source.state = TableSource::State::done;
+  close_soon(std::move(fd));
 }
 
 // ---- notes ----
@@ -286,8 +361,14 @@ std::vector<std::string> TableWork::notes() const {
   if (not_opened_ != 0)
     notes.push_back(
         fmt::format("{} mapped file(s) could not be opened for their unwind tables: "
-                    "their processes had ended, or they were deleted. The first is {}.",
+                    "their processes had ended, they were deleted, or their file system does not "
+                    "answer. The first is {}.",
                     not_opened_, first_not_opened_));
+  if (hanging_ != 0)
+    notes.push_back(
+        fmt::format("{} time(s) a file system did not answer when a mapped file was opened for its "
+                    "unwind table, or closed.{}{}",
+                    hanging_, first_hanging_.empty() ? "" : " The first is ", first_hanging_));
   return notes;
 }
 

@@ -4,11 +4,15 @@
 #define SWTRACE_TABLE_WORK_H
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -21,17 +25,24 @@ namespace pi::swtrace {
 
 inline constexpr char vdso_path[] = "[vdso]";
 
-// What the threads and their owner share. One thread opens files, which must not wait for a
-// compiler while processes end; two compile.
+// What the threads and their owner share. One thread opens and closes files, which must not wait
+// for a compiler while processes end; two compile. A file system can make the first wait for ever:
+// then another one goes on, a few times.
 class TableWork {
  public:
   using FilePointer = std::shared_ptr<TableFile>;
-  static constexpr unsigned threads = 3;
+  static constexpr unsigned lanes = 2;
 
-  TableWork(TableFiles::Compile compile, CompileBudget::Clock::duration time, std::string proc);
+  TableWork(TableFiles::Compile compile, const TableFiles::Limits& limits, std::string proc);
 
-  // The work of a thread, whose number is below that of all.
-  void run(unsigned number);
+  // The work of a thread that compiles; lane is below their number.
+  void compile_files(unsigned lane);
+  // The work of the thread that opens.
+  void open_files();
+  // A thread that opens is to be started, because there is none, or because it hangs.
+  bool wants_opener();
+  // It could not be started.
+  void has_no_opener();
   // False: a thread has not ended for a second.
   bool stop();
 
@@ -63,13 +74,17 @@ class TableWork {
   };
 
   // With the lock held, which they may release:
-  void open_files(Lock& lock);
   void open(const FilePointer& file, Lock& lock);
+  // Runs work, which may last for ever, without the lock. False: another thread opens now.
+  template <class Work>
+  bool without_lock(FilePointer file, Lock& lock, Work work);
   bool has_space(const TableFile& file, Lock& lock);
   void compile_tables(Lane& lane, Lock& lock);
   void compile_source(TableSource& source, Lane& lane, Lock& lock);
   // With the lock held:
   void take(TableFile& file, UniqueFd fd, const Identity& identity);
+  void close_soon(UniqueFd fd);
+  void give_up_opener();
   void put_into_queue(const SourcePointer& source);
   static SourcePointer take_most_wanted(Lane& lane);
   void close_unused();
@@ -78,17 +93,28 @@ class TableWork {
   void count_not_opened(TableFile& file);
 
   const TableFiles::Compile compile_;
+  const std::chrono::nanoseconds patience_;
   const std::string proc_;
   mutable std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   bool stop_ = false;
   unsigned running_ = 0;
   std::deque<FilePointer> to_open_;
+  std::deque<UniqueFd> to_close_;
   std::map<Identity, SourcePointer> sources_;
-  std::array<Lane, 2> lanes_;  // of files of root, and of others
+  std::array<Lane, lanes> lanes_;  // of files of root, and of others
   size_t open_files_ = 0, table_bytes_ = 0;
   uint64_t not_opened_ = 0, failures_ = 0;
   std::string first_not_opened_, first_failure_;
+
+  // Of the thread that opens:
+  bool has_opener_ = false;
+  uint64_t opener_ = 0;                                         // its number
+  std::optional<std::chrono::steady_clock::time_point> begun_;  // since when it may hang
+  FilePointer opening_;                                         // null: it closes
+  unsigned hanging_ = 0;                                        // threads before it
+  std::set<uint32_t> hanging_processes_;                        // whose files they open
+  std::string first_hanging_;
 };
 
 }  // namespace pi::swtrace

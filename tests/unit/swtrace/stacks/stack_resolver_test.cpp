@@ -252,7 +252,7 @@ TEST_F(SwtraceStackResolver, FilesWhoseTablesTakeLongUseALimitedTime) {
         std::this_thread::sleep_for(std::chrono::milliseconds(500));
         return Error{static_cast<int>(NoTable::failed), "its compiler does not end"};
       },
-      std::chrono::milliseconds(50));
+      {std::chrono::milliseconds(50), std::chrono::seconds(5)});
   resolver.begin();
   const auto map_file = [&](uint64_t number, uid_t owner) {
     const std::string path = directory.path() + "/" + std::to_string(number);
