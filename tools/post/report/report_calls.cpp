@@ -91,8 +91,9 @@ std::vector<LeadAndText> stack_sentences(const StackCounts& stacks, const char* 
       " were deeper than the requested depth (swtrace stacks -depth); outer callers are missing, "
       "and [cut]_[k] represents them.");
   add_part("Cut user stacks", stacks.user_cut,
-           " were deeper than the requested depth or bytes (swtrace stacks -depth, -bytes); outer "
-           "callers are missing, and [cut] represents them.");
+           " were deeper than the requested depth or bytes (swtrace stacks -depth, -bytes), or "
+           "continue on another stack, which is not copied, as where Go calls C; outer callers are "
+           "missing, and [cut] represents them.");
   return sentences;
 }
 
