@@ -30,11 +30,17 @@ std::vector<std::shared_ptr<TableFile>> ProcessMap::take_new_files() const {
   return std::exchange(new_files_, {});
 }
 
+// Programs that generate code map memory without a file all the time.
+void ProcessMap::note_change(const Mapping& mapping) {
+  if (mapping.file) runtime_.reset();
+}
+
 // Makes the addresses free, which may divide a mapping.
 void ProcessMap::cut_out(uint64_t begin, uint64_t end) {
   auto at = by_address_.lower_bound(begin);
   if (at != by_address_.begin()) {
     const auto before = std::prev(at);
+    if (before->second.end > begin) note_change(before->second);
     if (before->second.end > end) {
       Mapping rest = before->second;
       by_address_.emplace_hint(at, end, std::move(rest));
@@ -43,6 +49,7 @@ void ProcessMap::cut_out(uint64_t begin, uint64_t end) {
   }
   at = by_address_.lower_bound(begin);
   while (at != by_address_.end() && at->first < end) {
+    note_change(at->second);
     if (at->second.end > end) {
       Mapping rest = at->second;
       by_address_.emplace_hint(std::next(at), end, std::move(rest));
@@ -55,6 +62,7 @@ void ProcessMap::cut_out(uint64_t begin, uint64_t end) {
 void ProcessMap::put(uint64_t begin, Mapping mapping) {
   *all_ -= by_address_.size();
   cut_out(begin, mapping.end);
+  note_change(mapping);
   if (mapping.file && new_files_.size() < max_new_files) new_files_.push_back(mapping.file);
   by_address_.insert_or_assign(begin, std::move(mapping));
   *all_ += by_address_.size();
@@ -63,6 +71,7 @@ void ProcessMap::put(uint64_t begin, Mapping mapping) {
 bool ProcessMap::remove_from(uint64_t begin) {
   const auto at = by_address_.lower_bound(begin);
   if (at == by_address_.end()) return false;
+  note_change(at->second);
   by_address_.erase(at);
   --*all_;
   return true;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -43,6 +44,10 @@ class ProcessMap {
   }
   // The files that were mapped since the last call, up to a limit.
   std::vector<std::shared_ptr<TableFile>> take_new_files() const;
+  // The mapping of the file with the process's runtime, which the caller searches; null: there is
+  // none. Nothing: the files have changed since it was kept.
+  std::optional<const Mapping*> runtime() const { return runtime_; }
+  void keep_runtime(const Mapping* mapping) const { runtime_ = mapping; }
 
  private:
   friend class ProcessMaps;
@@ -51,12 +56,14 @@ class ProcessMap {
   size_t size() const { return by_address_.size(); }
   void put(uint64_t begin, Mapping mapping);
   void cut_out(uint64_t begin, uint64_t end);
+  void note_change(const Mapping& mapping);
   // Removes what begins there, or the next one. False: there is none.
   bool remove_from(uint64_t begin);
 
   std::shared_ptr<size_t> all_;
   Entries by_address_;
   mutable std::vector<std::shared_ptr<TableFile>> new_files_;
+  mutable std::optional<const Mapping*> runtime_;
 };
 
 // Not thread-safe. Changes are applied when a time is reached, since they may come early.

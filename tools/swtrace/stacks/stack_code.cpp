@@ -18,18 +18,28 @@ bool StackCode::is_ready(const Mapping& mapping) {
 
 // A file of the process that contains a runtime, Python only if there is no other, which it can
 // have loaded. That of one that is not ready is waited for.
-RuntimeProcess* StackCode::runtime() {
-  if (runtime_) return *runtime_;
-  runtime_ = nullptr;
-  const auto find = [this](bool is_python) {
+const Mapping* StackCode::find_runtime() {
+  if (const auto known = process_.memory->runtime()) return *known;
+  bool all_ready = true;
+  const auto find = [&](bool is_python) {
     return process_.memory->find_if([&](const Mapping& mapping) {
-      if (!mapping.file || !is_ready(mapping) || !mapping.file->table()) return false;
+      if (!mapping.file) return false;
+      if (!is_ready(mapping)) return all_ready = false;
+      if (!mapping.file->table()) return false;
       const unwind::Runtime runtime = mapping.file->table()->runtime();
       return runtime != unwind::Runtime::none && (runtime == unwind::Runtime::python) == is_python;
     });
   };
   const Mapping* found = find(false);
   if (!found) found = find(true);
+  if (all_ready) process_.memory->keep_runtime(found);
+  return found;
+}
+
+RuntimeProcess* StackCode::runtime() {
+  if (runtime_) return *runtime_;
+  runtime_ = nullptr;
+  const Mapping* const found = find_runtime();
   if (!found) return nullptr;
   const unwind::Table& table = *found->file->table();
   runtime_ = runtimes_.of(

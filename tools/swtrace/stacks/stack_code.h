@@ -56,6 +56,7 @@ class StackCode : public unwind::CodeOfProcess {
     return process_.memory ? process_.memory->find(address) : nullptr;
   }
   bool is_ready(const Mapping& mapping);
+  const Mapping* find_runtime();
   RuntimeProcess* runtime();
   // Of an instruction of a runtime's code. Null: it is not known.
   const unwind::OwnedRule* rule_of(RuntimeProcess& runtime, const unwind::FramePlace& place);

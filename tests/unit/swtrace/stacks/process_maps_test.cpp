@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
+#include <memory>
 #include <random>
+#include <utility>
 
 #include "stacks/table_files.h"
 
@@ -127,6 +130,35 @@ TEST_F(SwtraceProcessMaps, ChangesThatDoNotFitApplyAtOnce) {
   EXPECT_TRUE(find(maps, 1, 6 << 12));
   EXPECT_FALSE(find(maps, 1, 7 << 12));
   EXPECT_EQ(maps.refused(), 0u);
+}
+
+// A search of 60,000 mappings for each stack would take more time than the program.
+TEST_F(SwtraceProcessMaps, TheRuntimeIsKeptUntilAFileIsMappedOrReplaced) {
+  const auto bytes = std::make_shared<std::atomic<size_t>>(0);
+  const auto file = [&] { return std::make_shared<TableFile>(MappedAs{}, bytes); };
+  uint64_t time = 0;
+  const auto map_and_look = [&](uint64_t address, std::shared_ptr<TableFile> of) {
+    maps_.add(mapped(1, ++time, address, 0x1000), std::move(of));
+    maps_.advance(time);
+    const auto map = maps_.of(1);
+    const auto known = map->runtime();
+    map->keep_runtime(map->find(0x1000));
+    return known;
+  };
+  EXPECT_FALSE(map_and_look(0x1000, file()));
+  const Mapping* const runtime = find(maps_, 1, 0x1000);
+  EXPECT_EQ(map_and_look(0x8000, nullptr), runtime);
+  EXPECT_EQ(map_and_look(0x8000, nullptr), runtime);
+  EXPECT_FALSE(map_and_look(0x9000, file()));
+  EXPECT_FALSE(map_and_look(0x9000, nullptr));
+  EXPECT_FALSE(map_and_look(0x800, nullptr));  // its first half
+  EXPECT_FALSE(map_and_look(0x1000, nullptr));
+  EXPECT_EQ(map_and_look(0xa000, nullptr), find(maps_, 1, 0x1000));
+  // A child that changes has a search of its own.
+  maps_.add(happened(PI_PROCESS_FORKED, 2, ++time, 1), nullptr);
+  maps_.add(mapped(2, ++time, 0xb000, 0x1000), nullptr);
+  maps_.advance(time);
+  EXPECT_FALSE(maps_.of(2)->runtime());
 }
 
 TEST_F(SwtraceProcessMaps, AProcessHasALimitedNumberOfMappings) {
