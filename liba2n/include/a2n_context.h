@@ -486,6 +486,13 @@ const char *a2n_get_symbol_file(a2n_context *context, size_t index);
  * symbols had been read. a2n_get_error_text() has the reason. */
 int a2n_open_symbol_file(a2n_context *context, size_t index, int *fd);
 
+/* Opens the file of this path and inode (0: not known) for reading, which is looked for and compared
+ * with the traced one as for its symbols; not its separate debug file. The caller closes *fd.
+ * A2N_FILE_NOT_FOUND: it is not there; A2N_NO_MODULE: the file there is another one, or cannot be
+ * read; A2N_INVALID_ARGUMENT: path is null or "", or fd is null. a2n_get_error_text() has the
+ * reason. */
+int a2n_open_file(a2n_context *context, const char *path, uint64_t inode, int *fd);
+
 /* ---- notes ---------------------------------------------------------------------------------- */
 /* The note with this index, from 0: a message for the reader of a report, such as a file that was
  * not used because its build-id differs or it changed, a file that could not be read, or kernel

@@ -361,6 +361,16 @@ int a2n_open_symbol_file(a2n_context* context, size_t index, int* fd) {
   });
 }
 
+int a2n_open_file(a2n_context* context, const char* path, uint64_t inode, int* fd) {
+  return guarded(context, [=](Library& lib) -> int {
+    if (!path || !*path || !fd) return A2N_INVALID_ARGUMENT;
+    auto opened = lib.open_file(path, inode);
+    if (!opened) return context->report(opened.error(), A2N_NO_MODULE);
+    *fd = opened->release();
+    return A2N_SUCCESS;
+  });
+}
+
 const char* a2n_get_note(a2n_context* context, size_t index) {
   return guarded_value<const char*>(context, nullptr,
                                     [=](Library& lib) { return lib.notes().get(index); });

@@ -3,6 +3,7 @@
 // the traced one.
 #include "module_loader.h"
 
+#include <fcntl.h>
 #include <pi/files.h>
 #include <unistd.h>
 
@@ -54,6 +55,16 @@ class Loader {
     const auto module = read(mapped ? &*mapped : nullptr, debug ? &*debug : nullptr);
     for (const std::string& refused : module->refused) notes_.add(refused);
     return module;
+  }
+
+  pi::Result<pi::UniqueFd> open() {
+    const auto mapped = has_no_file_ ? std::nullopt : find_mapped();
+    if (!mapped)
+      return pi::Error{is_absent_ || refusal_.empty() ? ENOENT : ESTALE,
+                       refusal_.empty() ? path_ + ": no file" : refusal_};
+    pi::UniqueFd fd(::fcntl(mapped->fd(), F_DUPFD_CLOEXEC, 0));
+    if (!fd) return pi::Error{errno, path_ + ": no descriptor for it"};
+    return fd;
   }
 
  private:
@@ -137,6 +148,7 @@ class Loader {
     auto elf = ElfFile::open(file);
     if (!elf) {
       if (!from_search) {
+        is_absent_ = is_absent(elf.error());
         refusal_ = refusal_for(elf.error()) +
                    "; no symbols for it (name a directory that has the traced "
                    "file in the symbol search path)";
@@ -188,11 +200,14 @@ class Loader {
     return std::move(*elf);
   }
 
+  static bool is_absent(const pi::Error& error) {
+    return error.code == ENOENT || error.code == ENOTDIR;
+  }
+
   // The recorder reads build-ids through the processes that have files mapped, so that a file with
   // one need not have been visible anywhere else.
   std::string refusal_for(const pi::Error& error) const {
-    const bool absent = error.code == ENOENT || error.code == ENOTDIR;
-    if (!absent || !traced_id_is_hex()) return error.message;
+    if (!is_absent(error) || !traced_id_is_hex()) return error.message;
     return request_.path +
            ": it is not here: it was removed since, or only its process saw it (chroot, container, "
            "private mount)";
@@ -271,6 +286,7 @@ class Loader {
   std::string path_;  // without " (deleted)"
   bool deleted_ = false;
   bool has_no_file_ = false;
+  bool is_absent_ = false;  // at its path
   std::string refusal_;
 };
 
@@ -279,6 +295,12 @@ class Loader {
 std::shared_ptr<const ModuleSymbols> load_module(const ModuleRequest& request, ReadFiles& files,
                                                  Notes& notes) {
   return Loader(request, files, notes).load();
+}
+
+pi::Result<pi::UniqueFd> open_module(const ModuleRequest& request) {
+  ReadFiles files;
+  Notes notes;
+  return Loader(request, files, notes).open();
 }
 
 }  // namespace a2n

@@ -10,6 +10,9 @@
 #include <string>
 #include <vector>
 
+#include <pi/result.h>
+#include <pi/unique_fd.h>
+
 #include "base/notes.h"
 #include "debuginfod.h"
 #include "module_symbols.h"
@@ -48,6 +51,10 @@ struct ModuleRequest {
 // has the reason. files: what was read for other modules of this run.
 std::shared_ptr<const ModuleSymbols> load_module(const ModuleRequest& request, ReadFiles& files,
                                                  Notes& notes);
+
+// The mapped file itself, open for reading. The error's code is ENOENT if no file is there; its
+// message is the reason.
+pi::Result<pi::UniqueFd> open_module(const ModuleRequest& request);
 
 }  // namespace a2n
 

@@ -463,6 +463,10 @@ const char* Library::readable(const TablePart& part, const Symbol& symbol) {
   return known = interner_.add(name);
 }
 
+pi::Result<pi::UniqueFd> Library::open_file(const char* path, uint64_t inode) {
+  return modules_.open(*modules_.get(path, 0, inode));
+}
+
 pi::Result<pi::UniqueFd> Library::open_symbol_file(size_t index) {
   const char* const path = symbol_file(index);
   if (!path) return pi::Error{EINVAL, "there are fewer files"};

@@ -96,6 +96,8 @@ class Library {
   // The path of the index-th file that symbols were read from, or null.
   const char* symbol_file(size_t index);
   // Opens that file; ENOENT if it was replaced or changed after its symbols were read.
+  // As Modules::open().
+  pi::Result<pi::UniqueFd> open_file(const char* path, uint64_t inode);
   pi::Result<pi::UniqueFd> open_symbol_file(size_t index);
 
  private:

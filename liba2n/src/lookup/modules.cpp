@@ -89,6 +89,13 @@ const LoadedModule* Modules::load(const Module& module, uint64_t base, uint64_t 
   return place->second->content->usable ? place->second.get() : nullptr;
 }
 
+pi::Result<pi::UniqueFd> Modules::open(const Module& module) const {
+  if (module.kind != ModuleKind::file || saved_)
+    return pi::Error{ENOENT, std::string(module.name) + ": no file"};
+  return open_module({module.name, build_id(module), 0, search_, module.inode, module.mappings,
+                      validate_, nullptr});
+}
+
 // Adds an info note about the origin of a module's symbols.
 void Modules::describe(const LoadedModule& module) {
   std::string text = module.path + ": " + std::to_string(module.content->symbols.size()) +

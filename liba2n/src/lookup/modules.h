@@ -66,6 +66,9 @@ class Modules {
   // selects the vDSO.
   const LoadedModule* load(const Module& module, uint64_t base, uint64_t length);
 
+  // The file itself, as open_module(); that of a label, the vdso and saved symbols is absent.
+  pi::Result<pi::UniqueFd> open(const Module& module) const;
+
   // All results of load(), also for files that were not found, sorted by path, build-id and inode.
   std::vector<SavedModule> loaded() const;
 

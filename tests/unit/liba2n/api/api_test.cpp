@@ -116,6 +116,7 @@ TEST_F(Api, TheLibraryExportsExactlyTheHeadersFunctions) {
                                              "a2n_load_methods_from",
                                              "a2n_load_msi_file",
                                              "a2n_load_trace_symbols",
+                                             "a2n_open_file",
                                              "a2n_open_methods",
                                              "a2n_open_symbol_file",
                                              "a2n_rc_to_string",

@@ -123,6 +123,35 @@ TEST_F(DebugFiles, AFileThatNoProcessHasMappedHasTheSymbolsOfItsDebugFile) {
   EXPECT_EQ(a2n_get_file_symbol(context.get(), "", 1, value, &data), A2N_INVALID_ARGUMENT);
 }
 
+TEST_F(DebugFiles, AFileIsOpenedIfItIsTheTracedOne) {
+  const std::unique_ptr<a2n_context, void (*)(a2n_context*)> context(a2n_context_new(),
+                                                                     a2n_context_free);
+  const std::string here = fixture("libid.so"), other(40, '1');
+  int fd = -1;
+  ASSERT_EQ(a2n_set_build_id(context.get(), here.c_str(), 0, id), A2N_SUCCESS);
+  ASSERT_EQ(a2n_open_file(context.get(), here.c_str(), 0, &fd), A2N_SUCCESS);
+  const pi::UniqueFd file(fd);
+  struct stat opened {
+  }, wanted{};
+  ASSERT_EQ(::fstat(file.get(), &opened), 0);
+  ASSERT_EQ(::stat(here.c_str(), &wanted), 0);
+  EXPECT_EQ(opened.st_ino, wanted.st_ino);
+  EXPECT_NE(::fcntl(file.get(), F_GETFD) & FD_CLOEXEC, 0);
+  // In a directory of the search path.
+  ASSERT_EQ(a2n_set_build_id(context.get(), "/nowhere/libid.so", 0, id), A2N_SUCCESS);
+  EXPECT_EQ(a2n_open_file(context.get(), "/nowhere/libid.so", 0, &fd), A2N_FILE_NOT_FOUND);
+  a2n_set_search_path(context.get(), std::filesystem::path(here).parent_path().c_str());
+  ASSERT_EQ(a2n_open_file(context.get(), "/nowhere/libid.so", 0, &fd), A2N_SUCCESS);
+  ::close(fd);
+  a2n_set_search_path(context.get(), "");
+  ASSERT_EQ(a2n_set_build_id(context.get(), here.c_str(), 0, other.c_str()), A2N_SUCCESS);
+  EXPECT_EQ(a2n_open_file(context.get(), here.c_str(), 0, &fd), A2N_NO_MODULE);
+  EXPECT_NE(std::string(a2n_get_error_text(context.get())).find(other), std::string::npos);
+  EXPECT_EQ(a2n_open_file(context.get(), "[heap]", 0, &fd), A2N_FILE_NOT_FOUND);
+  EXPECT_EQ(a2n_open_file(context.get(), "", 0, &fd), A2N_INVALID_ARGUMENT);
+  EXPECT_EQ(a2n_open_file(context.get(), here.c_str(), 0, nullptr), A2N_INVALID_ARGUMENT);
+}
+
 TEST_F(DebugFiles, TheSearchPathIsSearchedForWholePathAndLastComponent) {
   const std::filesystem::path root = temporary("search");
   std::filesystem::create_directories(root / "opt/there");
