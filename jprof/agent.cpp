@@ -57,8 +57,9 @@ void report_nothing_to_do(const Options& options) {
 
 // 0: the JVM continues. Logs that cannot be written do not stop it, wrong options do.
 int start_with_jvm(JavaVM* vm, const char* text) {
-  const char* more = std::getenv("JPROFOPTS");
-  if (!more) more = std::getenv("jprofopts");
+  // With another user's rights the environment is that of an attacker.
+  const char* more = ::secure_getenv("JPROFOPTS");
+  if (!more) more = ::secure_getenv("jprofopts");
   const auto parsed = parse_options({text_of(text), text_of(more)}, read_config);
   const bool good = answer(parsed);
   if (!good || parsed.options.detach) {

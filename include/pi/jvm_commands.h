@@ -35,7 +35,7 @@ constexpr std::string_view socket_prefix = "jprof-", socket_suffix = ".socket";
 
 // The directory of the sockets and keys of this user's JVMs. It need not exist.
 inline Result<std::string> directory() {
-  const char* named = std::getenv(directory_variable);
+  const char* named = ::secure_getenv(directory_variable);
   if (!named || !*named) return user_socket_directory();
   if (*named != '/') return Error{-1, "PITRACE_JVMS must be an absolute path."};
   return std::string(named);

@@ -46,8 +46,8 @@ inline std::string user_socket_directory() {
   const auto uid = ::geteuid();
   std::vector<std::string> parents;  // best first
   if (uid == 0) parents.emplace_back("/run");
-  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); uid != 0 && runtime && *runtime == '/')
-    parents.emplace_back(runtime);
+  const char* const runtime = ::secure_getenv("XDG_RUNTIME_DIR");
+  if (uid != 0 && runtime && *runtime == '/') parents.emplace_back(runtime);
   if (uid != 0) parents.push_back("/run/user/" + std::to_string(uid));
   for (const auto& parent : parents)
     if (user_socket_detail::is_own_directory(parent) && ::access(parent.c_str(), W_OK) == 0)

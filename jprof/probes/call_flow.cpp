@@ -2,9 +2,11 @@
 // CALLTREE and CALLFLOW in one JVM: from the options to a recording.
 #include "probes/call_flow.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <string_view>
@@ -30,6 +32,7 @@
 #include "return_codes.h"
 #include "thread_ids.h"
 
+// By exit() and, after start(), by quick_exit().
 [[gnu::destructor]] static void at_exit() {
   pi::jprof::CallFlow::get().on_exit();
 }
@@ -69,6 +72,7 @@ void CallFlow::report(const std::string& text) const {
 
 Status CallFlow::start(JavaVM* vm, const Options& options) {
   vm_ = vm;
+  pid_ = ::getpid();
   options_ = options;
   live_ = options.live_objects;
   if (!options.method_events && embedded_transformer().empty())
@@ -78,6 +82,10 @@ Status CallFlow::start(JavaVM* vm, const Options& options) {
   if (const auto chosen = choose_metrics(); !chosen) return chosen;
   if (const auto made = make_environment(); !made) return made;
   join_c_functions();
+  // A child that C code makes has none of the JVM's other threads. What it executes is not
+  // recorded.
+  ::pthread_atfork(nullptr, nullptr, [] { callflow::child_of_fork(own_tree); });
+  ::at_quick_exit(at_exit);
   return logs_.open(options);
 }
 
@@ -324,9 +332,10 @@ void CallFlow::on_native_bind() noexcept {
   run([&] { c_functions_.see_libraries(); });
 }
 
+// A child of fork() has the locks as they were, and the logs and the socket are its parent's.
 void CallFlow::on_exit() noexcept {
   run([&] {
-    if (ended_) return;
+    if (ended_ || ::getpid() != pid_) return;
     {
       const std::lock_guard lock(control_);
       if (!has_counts_) return;

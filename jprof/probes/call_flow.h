@@ -55,7 +55,8 @@ class CallFlow final : private CommandedRecording {
   void on_mount() noexcept;
   void on_unmount() noexcept;
   void on_native_bind() noexcept;
-  // The process ends by exit(), perhaps without the JVM's event: C code has called it.
+  // The process ends by exit() or quick_exit(), perhaps without the JVM's event: C code has called
+  // it.
   void on_exit() noexcept;
 
   // hookit is in this process, too. False: no calls are recorded.
@@ -101,6 +102,7 @@ class CallFlow final : private CommandedRecording {
   void report(const std::string& text) const;
 
   JavaVM* vm_ = nullptr;
+  pid_t pid_ = 0;
   MethodList methods_;
   ClassProbes class_probes_;
   MethodEvents method_events_;

@@ -138,6 +138,21 @@ found_at_least() {
 # one_linker: replaces names of method handles' linkers by the one that JProf writes.
 one_linker() { sed -E 's/(java.lang.invoke.MethodHandle)\.(invokeBasic|linkTo[A-Z][a-z]*)\(.*/\1.<linker>/'; }
 
+@test "with another user's rights JPROFOPTS is ignored" {
+  [ "$(id -u)" -eq 0 ] || skip "needs root"
+  java_home=$(java -XshowSettings:properties -version 2>&1 | sed -n 's/^ *java.home = //p')
+  install -o nobody "$classes/launches" usual
+  install -m 4755 -o nobody "$classes/launches" privileged
+  chmod a+rx .
+  for program in usual privileged; do
+    JPROFOPTS=help jprofopts=help "./$program" "$java_home/lib/server/libjvm.so" "-agentpath:$agent=version" >out 2>"$program.err"
+    [ "$(cat out)" = started ]
+    grep -q '^JProf [0-9]' "$program.err"
+  done
+  grep -q CALLTREE usual.err
+  [ "$(wc -l <privileged.err)" -eq 1 ]
+}
+
 @test "compiled code in the log equals the JVM's own log of compilations" {
   java -Xbatch -Xcheck:jni -XX:+UnlockDiagnosticVMOptions -XX:+LogCompilation -XX:LogFile=compilations \
     -agentpath:"$agent"=tprof,nopidx -cp "$classes" Replace 60 >out 2>err

@@ -136,7 +136,7 @@ sums() {
   awk '/F:mixed_.*_leaf/ { sum += $2 } END { exit sum != 32 }' log-rt.1
 }
 
-@test "rtdriver starts, stops and resets C with Java; exit() in C writes the log" {
+@test "rtdriver starts, stops and resets C with Java; exit() and quick_exit() in C write the log" {
   export PITRACE_JVMS=$BATS_TEST_TMPDIR/jvms PATH=$BUILD_DIR/bin:$PATH
   mkfifo in
   java --enable-native-access=ALL-UNNAMED -Xint -agentpath:"$agent=calltree,nopidx" -cp "$classes" Mixed "$classes/libmixed_jni.so" phases <in >out 2>err &
@@ -168,8 +168,21 @@ sums() {
   [ "$(sums log-rt.1 | grep -E '^(Java_Mixed_down|calls_back|Mixed.down|Mixed.up)' | awk '{ print $2 }' | paste -sd ' ')" = '5 5 5 5' ]
   [ "$(sums log-rt.2 | grep -E '^(Java_Mixed_down|calls_back|Mixed.down|Mixed.up)' | awk '{ print $2 }' | paste -sd ' ')" = '1 1 1 1' ]
   rm log-*
-  status=0
-  mixed libmixed_jni.so exit || status=$?
-  [ "$status" -eq 5 ]
-  [ "$(sums log-rt.1 | grep -c '^Java_Mixed_leaves 1$')" -eq 1 ]
+  for way in exit quick_exit; do
+    status=0
+    mixed libmixed_jni.so "$way" || status=$?
+    [ "$status" -eq 5 ]
+    [ "$(sums log-rt.1 | grep -c '^Java_Mixed_leaves 1$')" -eq 1 ]
+    rm log-*
+  done
+}
+
+@test "a child that C makes by fork(), and that ends by exit(), leaves its parent's logs alone" {
+  jvm=()
+  options=,noserver mixed libmixed_jni.so child
+  [ ! -s err ]
+  [ "$(cat out)" = 'child 6' ]
+  # They have the calls of the parent.
+  [ "$(ls)" = $'err\nexpected\nlog-rt.1\nlog-unrecorded.1\nout' ]
+  [ "$(sums log-rt.1 | grep -E '^(Java_Mixed_down|Java_Mixed_leaves|child|mixed_jni_leaf) ' | paste -sd ' ')" = 'Java_Mixed_down 5 Java_Mixed_leaves 1 child 1' ]
 }

@@ -107,6 +107,13 @@ public class Mixed {
             case "exit":
                 leaves(-1);
                 break;
+            case "quick_exit":
+                leaves(-2);
+                break;
+            case "child":
+                System.out.println("child " + leaves(-3));
+                down(4);
+                break;
             default:
                 for (int i = 1; i < Integer.parseInt(args[1]); i++) {
                     measured();

@@ -3,6 +3,8 @@
 #include <jni.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define JOIN(a, b) a##b
 #define NAME(a, b) JOIN(a, b)
@@ -65,14 +67,31 @@ static void *in_thread(void *times)
 	return NULL;
 }
 
+/* Of a child of fork() only the exit status is seen. */
+static jint child(void)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0) {
+		OWN(leaf)();
+		exit(6);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : -1;
+}
+
 JNIEXPORT jint JNICALL Java_Mixed_leaves(JNIEnv *jni, jclass type, jint n)
 {
 	pthread_t thread;
 
 	(void)jni;
 	(void)type;
-	if (n < 0)
+	if (n == -1)
 		exit(5);
+	if (n == -2)
+		quick_exit(5);
+	if (n == -3)
+		return child();
 	for (jint i = 0; i < n; i++)
 		OWN(leaf)();
 	if (n == 7 && pthread_create(&thread, NULL, in_thread, (void *)9L) == 0)
