@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The ways in which a process ends: _exit() and exec...() as the program calls them, and signals.
-// The C library's own calls of them, such as those of exit() and posix_spawn(), do not come here.
+// The ways in which a process ends: _exit(), daemon() and exec...() as the program calls them, and
+// signals. The C library's own calls of them, such as those of exit() and posix_spawn(), do not
+// come here.
 #include "endings.h"
 
 #include <dlfcn.h>
@@ -26,8 +27,11 @@ namespace pi::hookit {
 namespace {
 
 constexpr unsigned copy_timeout_seconds = 10;
-constexpr int fatal_signals[] = {SIGHUP, SIGINT,  SIGQUIT, SIGILL,  SIGTRAP, SIGABRT, SIGBUS,
-                                 SIGFPE, SIGSEGV, SIGPIPE, SIGALRM, SIGTERM, SIGXCPU, SIGSYS};
+// Without SIGPROF and the real-time signals: profilers and other libraries do not use a signal that
+// has a handler.
+constexpr int fatal_signals[] = {SIGHUP,    SIGINT,  SIGQUIT, SIGILL,    SIGTRAP, SIGABRT, SIGBUS,
+                                 SIGFPE,    SIGUSR1, SIGSEGV, SIGUSR2,   SIGPIPE, SIGALRM, SIGTERM,
+                                 SIGSTKFLT, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGIO,   SIGPWR,  SIGSYS};
 
 [[noreturn]] void end_process(int status) {
   for (;;) ::syscall(SYS_exit_group, status);
@@ -62,6 +66,7 @@ void on_signal(int signal) {
   errno = error;
 }
 
+// The process becomes another program, which may fail, or ends inside of the C library.
 void before_exec() {
   if (Session* session = Session::get()) session->end(true);
 }
@@ -132,6 +137,18 @@ int execvpe(const char* file, char* const argv[], char* const envp[]) noexcept {
 int fexecve(int fd, char* const argv[], char* const envp[]) noexcept {
   before_exec();
   return next<decltype(fexecve)>("fexecve")(fd, argv, envp);
+}
+
+int execveat(int directory, const char* path, char* const argv[], char* const envp[],
+             int flags) noexcept {
+  before_exec();
+  return static_cast<int>(::syscall(SYS_execveat, directory, path, argv, envp, flags));
+}
+
+// Its parent calls _exit() inside of the C library.
+int daemon(int no_chdir, int no_close) noexcept {
+  before_exec();
+  return next<decltype(daemon)>("daemon")(no_chdir, no_close);
 }
 
 int execl(const char* path, const char* first, ...) noexcept {

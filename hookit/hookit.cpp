@@ -56,6 +56,11 @@ const char* profiler_options() {
   return text ? text : "";
 }
 
+// After the program's own handlers of exit() and quick_exit(), and destructors.
+[[gnu::destructor]] void at_exit() {
+  if (Session* session = Session::get()) session->end(false);
+}
+
 // Whether recording starts now.
 bool begin_process() {
   const pi::callflow::Ignored ignored(this_thread());
@@ -77,17 +82,13 @@ bool begin_process() {
   Session::create(parsed.options);
   prepare_functions();
   watch_signals();
+  ::at_quick_exit(at_exit);
   return parsed.options.start;
 }
 
 [[gnu::constructor]] void at_start() {
   // Not while events are ignored: start() trains.
   if (begin_process()) Session::get()->start();
-}
-
-// After the program's own handlers of exit(), and destructors.
-[[gnu::destructor]] void at_exit() {
-  if (Session* session = Session::get()) session->end(false);
 }
 
 template <int (Session::*Function)()>

@@ -34,7 +34,7 @@ Status write_log(const std::string& path,
 
 std::string log_heading(int pid, const std::vector<std::string>& minima_notes) {
   std::string text = " hookit " HOOKIT_VERSION ", call flow of C functions\n";
-  if (const auto command = read_system_file("/proc/self/cmdline", 4096)) {
+  if (const auto command = read_system_file("/proc/thread-self/cmdline", 4096)) {
     std::string words = *command;
     for (char& c : words)
       if (c == '\0') c = ' ';

@@ -2,8 +2,8 @@
 // The calls of the compiler's hooks in libraries that are loaded while the program runs.
 //
 // A library calls functions of other libraries by addresses in slots, which the loader sets. Those
-// of the hooks are found by the library's relocations and written through /proc/self/mem, because
-// the loader may have made them read-only.
+// of the hooks are found by the library's relocations and written through /proc/thread-self/mem,
+// because the loader may have made them read-only.
 #include "slots.h"
 
 #include <elf.h>

@@ -32,7 +32,8 @@ bool NativeNames::Mapping::is_same(const Mapping& other) const {
 
 void NativeNames::see_libraries() {
   if (!context_) return;
-  const auto maps = read_system_file("/proc/self/maps", SIZE_MAX);
+  // Not /proc/self, which has none after the main thread has called pthread_exit().
+  const auto maps = read_system_file("/proc/thread-self/maps", SIZE_MAX);
   if (!maps) return;
   ++time_;
   for (std::string_view rest = *maps; !rest.empty();) {

@@ -59,11 +59,13 @@ uintptr_t map_near(uintptr_t site) {
 }  // namespace
 
 Result<CodeWriter> CodeWriter::open() {
-  UniqueFd memory(::open("/proc/self/mem", O_RDWR | O_CLOEXEC));
+  // Not /proc/self, which has none after the main thread has called pthread_exit().
+  UniqueFd memory(::open("/proc/thread-self/mem", O_RDWR | O_CLOEXEC));
   if (memory.get() < 0)
-    return Error{errno, std::string("/proc/self/mem, through which functions are patched, cannot "
-                                    "be opened: ") +
-                            std::strerror(errno)};
+    return Error{errno,
+                 std::string("/proc/thread-self/mem, through which functions are patched, cannot "
+                             "be opened: ") +
+                     std::strerror(errno)};
   if (::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE, 0, 0) != 0)
     return Error{errno,
                  "Functions cannot be patched: this kernel has no membarrier() that "

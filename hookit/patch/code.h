@@ -13,8 +13,8 @@
 
 namespace pi::hookit {
 
-// Writes and reads code through /proc/self/mem. No page becomes writable meanwhile, so that W^X
-// holds and no other thread loses the right to execute it, and unmapped addresses are errors.
+// Writes and reads code through /proc/thread-self/mem. No page becomes writable meanwhile, so that
+// W^X holds and no other thread loses the right to execute it, and unmapped addresses are errors.
 class CodeWriter {
  public:
   static Result<CodeWriter> open();

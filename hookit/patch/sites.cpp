@@ -119,7 +119,8 @@ void add_site(const dl_phdr_info& object, uintptr_t entry, Sites& found) {
 int add_object(dl_phdr_info* object, size_t /*size*/, void* sites) {
   const std::string_view name = object->dlpi_name ? object->dlpi_name : "";
   if (name.starts_with("linux-vdso")) return 0;
-  for (const auto& section : sections_of(name.empty() ? "/proc/self/exe" : object->dlpi_name)) {
+  for (const auto& section :
+       sections_of(name.empty() ? "/proc/thread-self/exe" : object->dlpi_name)) {
     const auto list = memory_at(*object, object->dlpi_addr + section.address, PF_R);
     const size_t bytes = std::min<uint64_t>(section.bytes, list.size());
     for (size_t at = 0; at + sizeof(uintptr_t) <= bytes; at += sizeof(uintptr_t)) {

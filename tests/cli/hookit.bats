@@ -110,8 +110,10 @@ rows() {
 
 @test "each way of ending writes the log" {
     local way
-    for way in _exit abort segv term; do
-        bash -c 'ulimit -c 0; "$0" "$1" 5' "$hooked" "$way" || true
+    for way in _exit quick_exit abort segv execveat raise:{HUP,USR1,TERM,XFSZ,IO}; do
+        set -- "${way%:*}" 5
+        [[ $way != *:* ]] || set -- "$@" "$(kill -l "${way#*:}")"
+        bash -c 'ulimit -c 0; "$0" "$@"' "$hooked" "$@" || true
         [ "$(rows | head -n 2)" = "1 1 F:tree
 2 5 F:middle" ]
         grep -qE '^ +0 .* [0-9A-F]{8}_hooked$' log-rt*
@@ -128,7 +130,34 @@ rows() {
     run -7 "$hooked" _exit
     run -134 bash -c 'ulimit -c 0; exec "$0" abort' "$hooked"
     run -139 bash -c 'ulimit -c 0; exec "$0" segv' "$hooked"
-    run -143 "$hooked" term
+    run -143 "$hooked" raise 1 15
+    run -138 "$hooked" raise 1 10
+    run -7 "$hooked" quick_exit
+}
+
+@test "daemon() writes the log of the parent, and the child has its own; names are found after the end of the main thread" {
+    JPROFOPTS='' run -0 "$hooked" daemon 5
+    [ -z "$output" ]
+    for ((tries = 0; tries < 100; tries++)); do
+        logs=(log-rt.*)
+        [ "${#logs[@]}" -lt 2 ] || [ ! -s "${logs[0]}" ] || [ ! -s "${logs[1]}" ] || break
+        sleep 0.1
+    done
+    [ "${#logs[@]}" -eq 2 ]
+    [ "$(rows "${logs[0]}" | sed -n 2p; rows "${logs[1]}" | sed -n 2p)" = "2 5 F:middle
+2 10 F:middle" ] || [ "$(rows "${logs[1]}" | sed -n 2p; rows "${logs[0]}" | sed -n 2p)" = "2 5 F:middle
+2 10 F:middle" ]
+    rm log-*
+    for program in hooked patched; do
+        run -3 "$BUILD_DIR/tests/$program" end_of_main
+        [ -z "$output" ]
+        [ "$(rows | grep -E 'tree|middle|leaf')" = "1 1 F:tree
+2 5 F:middle
+3 10 F:leaf
+2 1 F:leaf" ]
+        grep -q "Command :: $BUILD_DIR/tests/$program end_of_main" log-rt.1
+        rm log-rt.1
+    done
 }
 
 @test "a child of fork() begins without its parent's counts" {
@@ -298,10 +327,16 @@ END
 
 @test "a program that runs with another user's rights ignores the environment" {
     [ "$(id -u)" -eq 0 ] || skip "needs root"
+    mkdir logs
+    chmod 777 logs . # nobody could write logs there
     install -m 4755 -o nobody "$hooked" setuid
-    chmod 777 .
-    ./setuid tree 1 || true
-    [ "$(ls)" = setuid ]
+    install "$hooked" usual
+    export JPROFOPTS=nopidx,logpath=logs
+    HOOKIT_PROFILER=/nonexistent run -3 ./setuid tree 1
+    [ -z "$output" ]
+    [ -z "$(ls logs)" ]
+    run -3 setpriv --reuid=nobody --clear-groups ./usual tree 1
+    [ "$(ls logs)" = log-rt.1 ]
 }
 
 @test "HOOKIT_PROFILER names a library that gets the events instead" {
@@ -336,7 +371,7 @@ END
 
 @test "hookit exports the hooks, its functions, the ways of ending and dlclose(), and no others" {
     nm -D --defined-only "$BUILD_DIR/lib/libhookit.so" | awk '$2 == "T" { print $3 }' | LC_ALL=C sort | paste -sd ' ' >exported
-    [ "$(cat exported)" = "_Exit __cyg_profile_func_enter __cyg_profile_func_exit _exit dlclose execl execle execlp execv execve execvp execvpe fexecve hookit_flush hookit_join_1 hookit_reset hookit_start hookit_stop" ]
+    [ "$(cat exported)" = "_Exit __cyg_profile_func_enter __cyg_profile_func_exit _exit daemon dlclose execl execle execlp execv execve execveat execvp execvpe fexecve hookit_flush hookit_join_1 hookit_reset hookit_start hookit_stop" ]
     echo '#include <hookit.h>' | tee alone.c >alone.cpp
     "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror -I "$SOURCE_DIR/hookit/include" -fsyntax-only alone.c
     "${CXX:-c++}" -std=c++20 -Wall -Wextra -Wpedantic -Werror -I "$SOURCE_DIR/hookit/include" -fsyntax-only alone.cpp

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A program for hookit with known numbers of calls. Usage: hooked WHAT [N]; WHAT is a function
-// below.
+// A program for hookit with known numbers of calls. Usage: hooked WHAT [N [SIGNAL]]; WHAT is a
+// function below.
 #define _GNU_SOURCE
 #include <alloca.h>
+#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -159,6 +160,22 @@ UNPROFILED static void* hold_libraries(void* unused) {
   return NULL;
 }
 
+UNPROFILED static void* work_and_exit(void* n) {
+  const pthread_t main_thread = *(pthread_t*)n;
+  pthread_join(main_thread, NULL);
+  tree(5);
+  exit(3);
+}
+
+// Ends the main thread before another one, which ends the process.
+static void end_of_main(void) {
+  static pthread_t self;
+  pthread_t thread;
+  self = pthread_self();
+  pthread_create(&thread, NULL, work_and_exit, &self);
+  pthread_exit(NULL);
+}
+
 // A child is made while another thread holds the list of libraries.
 static void forks_while_held(void) {
   pthread_t thread;
@@ -199,6 +216,22 @@ UNPROFILED int main(int count, char** arguments) {
     tree(n);
     _exit(7);
   }
+  if (!strcmp(what, "end_of_main")) end_of_main();
+  if (!strcmp(what, "quick_exit")) {
+    tree(n);
+    quick_exit(7);
+  }
+  if (!strcmp(what, "daemon")) {
+    tree(n);
+    if (daemon(1, 1) != 0) return 4;
+    tree(2 * n);
+    return 0;
+  }
+  if (!strcmp(what, "execveat")) {
+    char* const nothing[] = {"nothing", NULL};
+    tree(n);
+    return execveat(AT_FDCWD, "nonexistent", nothing, nothing, 0) == 0;
+  }
   if (!strcmp(what, "exec")) {
     tree(n);
     execl("/nonexistent", "nothing", NULL);
@@ -212,9 +245,9 @@ UNPROFILED int main(int count, char** arguments) {
     tree(n);
     *nowhere = 1;
   }
-  if (!strcmp(what, "term")) {
+  if (!strcmp(what, "raise") && count > 3) {
     tree(n);
-    raise(SIGTERM);
+    raise(atoi(arguments[3]));
   }
   return 3;
 }
