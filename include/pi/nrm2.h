@@ -49,6 +49,9 @@ constexpr size_t os = 248;  // "Linux  " and NUL
 constexpr size_t variable_tick = 256;
 }  // namespace offset
 
+// The number of the stream of names that the recorder itself has made, instead of that of a CPU.
+constexpr uint32_t recorder_cpu = 0xffff;
+
 constexpr uint32_t flag_full = 1;
 constexpr uint32_t mode_mte_at_end = 2;
 

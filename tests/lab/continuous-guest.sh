@@ -34,3 +34,22 @@ wait $churn
 echo $SECONDS >took
 swtrace off
 swtrace free
+
+# Two control groups: what runs in each is known by its program's name.
+program() { # program NAME SECONDS: in the control group NAME.service
+    mkdir -p "/sys/fs/cgroup/$1.service"
+    cp "$build/tests/calls" "/tmp/in-$1"
+    # shellcheck disable=SC2016 # expanded by the other shell
+    sh -c 'echo $$ >"/sys/fs/cgroup/$1.service/cgroup.procs" && exec "/tmp/in-$1" "$2"' sh "$1" "$2"
+}
+sh -c 'mkdir -p /sys/fs/cgroup/before.service && echo $$ >/sys/fs/cgroup/before.service/cgroup.procs && exec sleep 1000' &
+sleeper=$!
+swtrace init --source driver -t cont -f cgroups.nrm2
+swtrace enable tprof
+swtrace on
+program one 1 >one.out
+program three 3 >three.out
+swtrace off
+swtrace free
+kill $sleeper
+for name in one three; do awk '$1 == "usage_usec" { print $2 }' "/sys/fs/cgroup/$name.service/cpu.stat" >"$name.usec"; done

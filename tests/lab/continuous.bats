@@ -48,3 +48,26 @@ setup() { cd "$out" || return; }
             exit !(NR >= 10 && max[1] <= max[0] + (max[0] / 20 > 512 ? max[0] / 20 : 512))
         }' memory
 }
+
+@test "processes have the control groups in which they run, also those that ran before; shares are those of the kernel" {
+    mkdir -p "$BATS_TEST_TMPDIR/groups"
+    post() { "$BUILD_DIR/bin/post" -r "$out/cgroups.nrm2" -o "$BATS_TEST_TMPDIR/groups" "$@"; }
+    post --json -clip 0 --export otlp
+    post --showx
+    cd "$BATS_TEST_TMPDIR/groups" || return
+    awk '$4 == 19 && $5 == 69 && $8 == 2 { sub(/^\[[0-9]*\]/, "", $9); print $7, $9 }' post.show >paths
+    for name in one three; do
+        pid=$(printf %X "$(jq --arg name "in-$name" '.processes[] | select(.name == $name) | .pid' tprof.json)")
+        echo "$name: process $pid of $(grep "^$pid " paths)"
+        [ "$(grep "^$pid " paths | tail -n 1)" = "$pid /$name.service" ]
+        jq --arg name "in-${name}_" '[.reports[0].rows[] | select(.name | startswith($name)) | .ticks] | add' tprof.json >"$name"
+        # The service of its ticks.
+        zcat tprof.otlp.gz | tr '\n' ' ' | LC_ALL=C grep -aqE "service\.name.{0,6}$name"
+    done
+    grep -x '[0-9A-F]* /before.service' paths
+    echo "ticks: $(<one) and $(<three); microseconds: $(<"$out/one.usec") and $(<"$out/three.usec")"
+    # Four standard deviations of a share of that many ticks.
+    awk -v a="$(<one)" -v b="$(<three)" -v x="$(<"$out/one.usec")" -v y="$(<"$out/three.usec")" 'BEGIN {
+        share = x / (x + y); got = a / (a + b); limit = 4 * sqrt(share * (1 - share) / (a + b))
+        exit !(a + b > 100 && got > share - limit && got < share + limit) }'
+}

@@ -8,9 +8,11 @@
 
 #include <fmt/format.h>
 #include <pi/module_advice.h>
+#include <pi/nrm2.h>
 
 #include "events/event_refusal.h"
 #include "source/ring_memory.h"
+#include "system/system_facts.h"
 #include "system/text.h"
 
 namespace pi::perfutil {
@@ -139,6 +141,7 @@ Result<std::unique_ptr<Collector>> DriverCollector::create(const TraceConfig& co
 }
 
 DriverCollector::~DriverCollector() {
+  cgroups_.stop();
   user_stacks_.stop();
   mapped_.clear();
   (void)device_->control(PITRACE_IOC_TERMINATE, nullptr);
@@ -163,8 +166,10 @@ void DriverCollector::map_new_cpus() {
     }
     if (both.size() == PITRACE_BUFFERS) mapped_.emplace(cpu, std::move(both));
   }
-  for (const auto& [cpu, mappings] : mapped_)
+  for (const auto& [cpu, mappings] : mapped_) {
+    cgroups_.add_cpu(cpu, mappings[PITRACE_BUFFER_MTE]);
     user_stacks_.add_cpu(cpu, mappings[PITRACE_BUFFER_MTE]);
+  }
 }
 
 Status DriverCollector::enable(uint32_t major) {
@@ -222,11 +227,22 @@ Status DriverCollector::set_stacks(const StackChoice& stacks) {
   return {};
 }
 
+Status DriverCollector::start_threads() {
+  const bool names = (info_.enabled[PITRACE_MAJOR_MTE >> 3] >> (PITRACE_MAJOR_MTE & 7) & 1) != 0;
+  const auto look_for_cpus = [this] { map_new_cpus(); };
+  Status started;
+  if (names) started = cgroups_.start(trace_clock(), look_for_cpus);
+  if (started) started = user_stacks_.start(look_for_cpus);
+  if (!started) cgroups_.stop();
+  return started;
+}
+
 Status DriverCollector::on() {
+  if (const auto begun = cgroups_.begin(); !begun) return begun;
   user_stacks_.begin();
   const int error = device_->control(PITRACE_IOC_ON, nullptr);
   if (error == 0) {
-    auto started = user_stacks_.start([this] { map_new_cpus(); });
+    auto started = start_threads();
     if (!started) (void)device_->control(PITRACE_IOC_OFF, nullptr);
     return started;
   }
@@ -242,6 +258,7 @@ Status DriverCollector::off() {
   const auto stopped = control(PITRACE_IOC_OFF, nullptr, "stop recording");
   if (!stopped) return stopped;
   map_new_cpus();
+  cgroups_.finish();
   user_stacks_.finish();
   return {};
 }
@@ -306,6 +323,7 @@ bool DriverCollector::wraps(uint32_t kind) const {
 std::vector<BufferView> DriverCollector::buffers() {
   const std::lock_guard lock(mapped_mutex_);
   std::vector<BufferView> views = user_stacks_.buffers();
+  for (const BufferView& view : cgroups_.buffers()) views.push_back(view);
   // Names last: then they include those of all trace records in the views.
   for (const uint32_t kind : {PITRACE_BUFFER_TRACE, PITRACE_BUFFER_MTE})
     for (const auto& [cpu, mappings] : mapped_)
@@ -333,10 +351,12 @@ std::vector<BufferView> DriverCollector::unread() {
 void DriverCollector::consumed(const BufferView& view, size_t bytes) {
   if (view.kind == PITRACE_BUFFER_STACKS)
     return user_stacks_.consumed(view.cpu, view.position + bytes);
-  if (view.kind == PITRACE_BUFFER_MTE && user_stacks_.is_active()) {
+  if (view.cpu == nrm2::recorder_cpu) return cgroups_.consumed(view.position + bytes);
+  if (view.kind == PITRACE_BUFFER_MTE) {
     BufferView names = view;
     names.records = view.records.first(bytes);
-    user_stacks_.see_names(names);
+    cgroups_.see_names(names);
+    if (user_stacks_.is_active()) user_stacks_.see_names(names);
   }
   pitrace_consumed request{view.kind, view.cpu, view.position + bytes};
   (void)device_->control(PITRACE_IOC_CONSUMED, &request);
@@ -358,6 +378,7 @@ std::vector<std::string> DriverCollector::cannot_see() {
 
 std::vector<std::string> DriverCollector::notes() {
   std::vector<std::string> list = user_stacks_.notes();
+  for (auto& note : cgroups_.notes()) list.push_back(std::move(note));
   if (info_.cpus_failed != 0)
     list.push_back(
         fmt::format("{} CPUs came online when there was no memory for their buffers; "

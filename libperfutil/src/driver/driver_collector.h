@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "driver_cgroups.h"
 #include "driver_itrace.h"
 #include "driver_stacks.h"
 #include "source/collector.h"
@@ -55,7 +56,9 @@ class DriverCollector final : public Collector {
       : device_(std::move(device)),
         itrace_(*device_),
         pid_(config.pid),
+        cgroups_(config),
         user_stacks_(*device_, config) {}
+  Status start_threads();
   Status control(unsigned long request, void* argument, const char* what);
   // Maps the buffers of CPUs that came online since the last call: the module allocates them then.
   void map_new_cpus();
@@ -70,7 +73,9 @@ class DriverCollector final : public Collector {
   StackChoice stacks_;
   std::mutex mapped_mutex_;
   std::map<uint32_t, std::vector<UniqueMapping>> mapped_;  // by CPU, then kind
-  DriverStacks user_stacks_;                               // last: its thread calls us
+  // Last: their threads call us.
+  DriverCgroups cgroups_;
+  DriverStacks user_stacks_;
 };
 
 // Why the device cannot be opened, by error number.

@@ -196,22 +196,6 @@ int DriverStacks::discard(const std::function<int()>& discard_records) {
   return 0;
 }
 
-// Shows the records behind the cursor, and moves it.
-void DriverStacks::follow(Cursor& cursor, const BufferView& view, const See& see) {
-  const uint64_t end = view.position + view.records.size();
-  if (cursor.position >= end) return;
-  uint64_t at = std::max(cursor.position, view.position);
-  while (at < end) {
-    const RecordView record(view.records.subspan(at - view.position));
-    if (!record.valid()) break;
-    uint32_t high = 0;
-    if (decode_time(record, high)) cursor.high = uint64_t{high} << 32;
-    see(record, cursor.high | record.time_lo());
-    at += record.length();
-  }
-  cursor.position = end;
-}
-
 void DriverStacks::see_names(const BufferView& view) {
   const std::lock_guard lock(mutex_);
   const auto cpu = cpus_.find(view.cpu);
@@ -219,8 +203,8 @@ void DriverStacks::see_names(const BufferView& view) {
 }
 
 void DriverStacks::read_names(Cpu& cpu, const BufferView& view) {
-  follow(cpu.in_names, view,
-         [this](const RecordView& record, uint64_t time) { tell_resolver(record, time); });
+  cpu.in_names.follow(
+      view, [this](const RecordView& record, uint64_t time) { tell_resolver(record, time); });
 }
 
 void DriverStacks::tell_resolver(const RecordView& record, uint64_t time) {
@@ -235,7 +219,7 @@ void DriverStacks::tell_resolver(const RecordView& record, uint64_t time) {
 
 bool DriverStacks::read_copies(Cpu& cpu) {
   const BufferView view = RingMemory(cpu.copies).unread();
-  follow(cpu.in_copies, view, [&](const RecordView& record, uint64_t time) {
+  cpu.in_copies.follow(view, [&](const RecordView& record, uint64_t time) {
     StackCopy copy;
     if (!decode_stack_copy(record, copy)) return;
     HeldStack held;

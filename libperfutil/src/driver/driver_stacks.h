@@ -14,6 +14,7 @@
 
 #include <pi/decode.h>
 
+#include "record_cursor.h"
 #include "source/collector.h"
 #include "source/config.h"
 #include "source/ring_memory.h"
@@ -67,24 +68,16 @@ class DriverStacks {
   void forget_frame_names();
 
  private:
-  // A place in a stream of records.
-  struct Cursor {
-    uint64_t position = 0;
-    uint64_t high = 0;  // of the time
-  };
   struct Cpu {
     const UniqueMapping* names;
     UniqueMapping copies;
     std::optional<UserBuffer> frames;
-    Cursor in_names, in_copies;
+    RecordCursor in_names, in_copies;
     uint64_t lost = 0;     // copies for which there was no space
     uint64_t refused = 0;  // of processes that this user may not debug
   };
-  using See = std::function<void(const RecordView&, uint64_t time)>;
-
   void run(const std::function<void()>& look_for_cpus);
   // With mutex_ held:
-  static void follow(Cursor& cursor, const BufferView& view, const See& see);
   void read_names(Cpu& cpu, const BufferView& view);
   void tell_resolver(const RecordView& record, uint64_t time);
   bool read_copies(Cpu& cpu);

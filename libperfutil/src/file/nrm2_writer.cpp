@@ -65,7 +65,8 @@ class Writer {
 
 HeaderBytes Writer::header_of(const Section& section) const {
   std::set<uint32_t> cpus;
-  for (const auto& view : content_.buffers) cpus.insert(view.cpu);
+  for (const auto& view : content_.buffers)
+    if (view.cpu != nrm2::recorder_cpu) cpus.insert(view.cpu);
   const FileFacts file{PITRACE_MODE_NORMAL | nrm2::mode_mte_at_end, content_.start_time,
                        content_.interval_id, static_cast<uint32_t>(cpus.size())};
   return make_header(file, {section.type, section.cpu, static_cast<uint32_t>(section.data.size()),

@@ -96,7 +96,7 @@ Status Trace::end_stream() {
     return info;
   };
   const auto cpus = std::count_if(views.begin(), views.end(), [](const BufferView& view) {
-    return view.kind == PITRACE_BUFFER_MTE;
+    return view.kind == PITRACE_BUFFER_MTE && view.cpu != nrm2::recorder_cpu;
   });
   const auto unwritten = stream_->finish(make_info, static_cast<uint32_t>(cpus));
   if (!unwritten) return unwritten.error();
