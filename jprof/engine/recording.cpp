@@ -90,6 +90,7 @@ void Recording::enter(const Reading& early, const Reading& late, uint64_t method
 void Recording::leave(const Reading& early, const Reading& late, uint64_t method, Type type,
                       Transition how, Place place) {
   add(events, 1);
+  if (beyond_ > 0 && has_left_frames(place)) beyond_ = 0;
   if (beyond_ > 0) {
     --beyond_;
     return;
@@ -232,7 +233,14 @@ void Recording::forget_dead_frames(uint64_t method, Place place, bool& alternate
   forget_above(frame);
 }
 
+// Has longjmp() left the last frame, and so all calls that have none? Those of an alternate stack
+// may be above it.
+bool Recording::has_left_frames(Place place) const {
+  return top_->place.stack && top_->place.stack < place.stack && !on_alternate_stack();
+}
+
 void Recording::forget_above(Frame* frame) {
+  if (frame != top_) beyond_ = 0;
   add(unwound, static_cast<uint64_t>(top_ - frame));
   top_ = frame;
 }

@@ -152,6 +152,7 @@ class Recording {
   void count_in_node(Node& node, size_t index);
   void count_dispatches(Node& node);
   void forget_dead_frames(uint64_t method, Place place, bool& alternate);
+  bool has_left_frames(Place place) const;
   void forget_above(Frame* frame);
   void push(uint64_t method, Type type, Place place, bool alternate, bool call);
   void insert_caller(uint64_t method, Type type);

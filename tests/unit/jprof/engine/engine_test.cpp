@@ -377,6 +377,28 @@ TEST_F(CallFlowEngine, CallsDeeperThanTheStackAreCountedAsLost) {
   EXPECT_EQ(snapshot.threads.back().nodes[2].calls, 2u);
 }
 
+TEST_F(CallFlowEngine, LongjmpOutOfCallsDeeperThanTheStackLeavesThemToo) {
+  Settings settings;
+  settings.limits.frames = 3;
+  begin(settings);
+  const auto dive = [] {
+    enter(my_tree, 0x1000, Type::c_function, {900, 0x1010});
+    enter(my_tree, 0x2000, Type::c_function, {800, 0x2010});
+    enter(my_tree, 0x3000, Type::c_function, {700, 0x3010});
+    enter(my_tree, 0x4000, Type::c_function, {600, 0x4010});
+    enter(my_tree, 0x5000, Type::c_function, {500, 0x5010});
+  };
+  dive();  // longjmp() to 0x1000, which ends
+  leave(my_tree, 0x1000, Type::c_function, Transition::exit, {900, 0x1020});
+  dive();  // the same, but 0x1000 calls 0x6000 before
+  enter(my_tree, 0x6000, Type::c_function, {850, 0x6010});
+  leave(my_tree, 0x6000, Type::c_function, Transition::exit, {850, 0x6020});
+  leave(my_tree, 0x1000, Type::c_function, Transition::exit, {900, 0x1030});
+  EXPECT_EQ(shape(), "4096 2\n  8192 2\n    12288 2\n  24576 1\n");
+  EXPECT_EQ(counts_now().losses.frames, 4u);
+  EXPECT_EQ(counts_now().threads.back().unwound, 4u);
+}
+
 TEST_F(CallFlowEngine, ThreadsAboveTheLimitAreCountedAsLost) {
   Settings settings;
   settings.limits.threads = 1;
