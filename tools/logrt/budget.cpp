@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -47,7 +48,9 @@ std::string_view take_last(std::string_view& text) {
 std::optional<double> amount_of(std::string_view word) {
   double value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc{} || end != word.data() + word.size() || !(value >= 0)) return {};
+  if (error != std::errc{} || end != word.data() + word.size() || !std::isfinite(value) ||
+      value < 0)
+    return {};
   return value;
 }
 

@@ -70,7 +70,8 @@ class Reader {
     if (!rest.is_object() || number(rest, "schema_version") != 1)
       throw std::runtime_error("its schema_version is not 1");
     const bool* calibrated = member(rest, "calibrated").boolean();
-    flow_.calibrated = calibrated && *calibrated;
+    if (!calibrated) throw std::runtime_error("\"calibrated\" is neither true nor false");
+    flow_.calibrated = *calibrated;
     const Json& threads = member(rest, "threads");
     if (!threads.is_array()) throw std::runtime_error("\"threads\" is no array");
     flow_.threads = threads.size();
@@ -88,9 +89,12 @@ class Reader {
 
   void take_losses(const Json& lost) {
     std::vector<std::string> parts;
-    for (const auto& [name, count] : lost.members())
-      if (count.whole_number().value_or(0) != 0)
-        parts.push_back(fmt::format("{} {}", *count.whole_number(), pi::printable(name)));
+    if (!lost.is_object()) throw std::runtime_error("\"lost\" is no object");
+    for (const auto& [name, count] : lost.members()) {
+      const auto value = count.whole_number();
+      if (!value) throw std::runtime_error("\"lost\" has a member that is no whole number");
+      if (*value != 0) parts.push_back(fmt::format("{} {}", *value, pi::printable(name)));
+    }
     flow_.lost = fmt::format("{}", fmt::join(parts, ", "));
   }
 
@@ -112,7 +116,10 @@ class Reader {
     const Json& metric = metrics[*selected];
     flow_.metric = names[*selected];
     flow_.unit = text(metric, "unit");
-    flow_.error_bound = member(metric, "error_bound").number().value_or(0);
+    const auto error_bound = member(metric, "error_bound").number();
+    if (!error_bound || *error_bound < 0)
+      throw std::runtime_error("\"error_bound\" is no number from 0");
+    flow_.error_bound = *error_bound;
     for (size_t i = 0; i < flow_.nodes.size(); ++i)
       flow_.nodes[i].base = base_[i * metrics_ + *selected];
   }

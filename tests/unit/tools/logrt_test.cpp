@@ -57,6 +57,10 @@ std::string error_of(const std::string& text, const std::string& metric = "CYCLE
   return flow ? "" : flow.error().message;
 }
 
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
 MATCHER_P4(IsTotal, name, calls, base, cumulated, "") {
   return arg.name == name && arg.calls == calls && arg.base == base && arg.cumulated == cumulated;
 }
@@ -136,6 +140,10 @@ TEST(LogRt, FilesOfAnotherFormAreRefusedWithTheReason) {
                               "{\"level\":1,\"calls\":1,\"base\":[1],"
                               "\"name\":\"f\"}"}})),
               HasSubstr("different metrics"));
+  EXPECT_THAT(error_of(file({{node(0, "", 1, 1)}}, "-3")), HasSubstr("\"lost\" has a member"));
+  EXPECT_THAT(error_of(replaced(two_threads, ":2.5", ":-2.5")), HasSubstr("\"error_bound\" is no"));
+  EXPECT_THAT(error_of(replaced(two_threads, ":2.5", ":true")), HasSubstr("\"error_bound\" is no"));
+  EXPECT_THAT(error_of(replaced(two_threads, "true", "1")), HasSubstr("\"calibrated\" is neither"));
 }
 
 TEST(LogRt, ASumThatOverflowsIsAnError) {
@@ -207,6 +215,7 @@ TEST(LogRt, WrongLimitsAreRefusedWithTheirLine) {
   EXPECT_THAT(message("method x ticks 1"), HasSubstr("'ticks' is none of calls, base"));
   EXPECT_THAT(message("method x base -1"), HasSubstr("'-1' is no number"));
   EXPECT_THAT(message("method x base nan"), HasSubstr("'nan' is no number"));
+  EXPECT_THAT(message("method x base inf"), HasSubstr("'inf' is no number"));
   EXPECT_THAT(message("method"), HasSubstr("a limit is written as"));
   EXPECT_THAT(message("base 1"), HasSubstr("a limit is written as"));
 }
