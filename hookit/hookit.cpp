@@ -88,7 +88,7 @@ bool begin_process() {
 
 [[gnu::constructor]] void at_start() {
   // Not while events are ignored: start() trains.
-  if (begin_process()) Session::get()->start();
+  if (begin_process() && Session::get()->start() != 0) say("Nothing is recorded");
 }
 
 template <int (Session::*Function)()>

@@ -67,6 +67,11 @@ void in_child() {
   session->begin_child();
 }
 
+bool has_events(const callflow::Snapshot& snapshot) {
+  return std::any_of(snapshot.threads.begin(), snapshot.threads.end(),
+                     [](const auto& thread) { return thread.events > 0; });
+}
+
 }  // namespace
 
 void say(std::string_view text) {
@@ -210,9 +215,7 @@ void Session::hand_over() {
   callflow::stop();
   recording_ = false;
   if (const auto off = unpatch_functions(); !off) say(off.error().message);
-  const auto threads = callflow::take_snapshot(calibration_).threads;
-  if (std::any_of(threads.begin(), threads.end(), [](const auto& t) { return t.events > 0; }))
-    report(write());
+  if (has_events(callflow::take_snapshot(calibration_))) report(write());
 }
 
 int Session::flush() {
@@ -315,10 +318,17 @@ void Session::before_unloading() noexcept {
   }
 }
 
+std::string Session::heading(const callflow::Snapshot& snapshot) const {
+  std::string text = log_heading(pid_, minima_notes_);
+  if (!has_events(snapshot))
+    text += " Calls :: none: no function that was compiled with hooks was called, see hookit(7)\n";
+  return text;
+}
+
 Status Session::write_tree(const callflow::Snapshot& snapshot, const callflow::NameOf& name_of) {
   const std::string path = log_name(options_, "rt", number_, pid_);
-  const callflow::ReportSettings settings = {log_heading(pid_, minima_notes_), meter_.columns,
-                                             options_.types, options_.legend};
+  const callflow::ReportSettings settings = {heading(snapshot), meter_.columns, options_.types,
+                                             options_.legend};
   Status written;  // the error names all that is missing
   const auto write = [&](const char* suffix, const auto& format) {
     const auto result = write_log(path + suffix, format);
@@ -343,7 +353,7 @@ Status Session::write_tree(const callflow::Snapshot& snapshot, const callflow::N
 Status Session::write_events(const callflow::Snapshot& snapshot, const callflow::NameOf& name_of) {
   const std::string path = log_name(options_, "gen", number_, pid_);
   const callflow::ReportSettings settings = {
-      log_heading(pid_, minima_notes_), {}, options_.types, options_.legend};
+      heading(snapshot), {}, options_.types, options_.legend};
   const auto convert = [&](const std::string& name, auto format) -> Status {
     jprof::LogFile file;
     if (const auto created = file.open(name); !created) return created.error();

@@ -86,7 +86,10 @@ Status CallFlow::start(JavaVM* vm, const Options& options) {
   // recorded.
   ::pthread_atfork(nullptr, nullptr, [] { callflow::child_of_fork(own_tree); });
   ::at_quick_exit(at_exit);
-  return logs_.open(options);
+  const auto opened = logs_.open(options);
+  // No probes either: nothing could be written.
+  if (!opened) jvmti_->DisposeEnvironment();
+  return opened;
 }
 
 Status CallFlow::choose_metrics() {

@@ -286,6 +286,21 @@ END
     [ -e log-rt.1 ]
 }
 
+@test "a program without hooks, and a recording that cannot start, are reported" {
+    echo 'int main(void) { return 3; }' >plain.c
+    cc -O1 -o plain plain.c -L"$BUILD_DIR/lib" -Wl,--no-as-needed -lhookit -Wl,-rpath,"$BUILD_DIR/lib"
+    run -3 ./plain
+    [ -z "$output" ]
+    grep -q '^ Calls :: none: no function that was compiled with hooks was called' log-rt.1
+    run -3 "$hooked" tree 1
+    ! grep -q 'Calls ::' log-rt.1
+    rm log-rt.1*
+    JPROFOPTS=nopidx,minima=/nonexistent run -3 "$hooked" tree 1
+    [ "$output" = "hookit: '/nonexistent' cannot be read: No such file or directory.
+hookit: Nothing is recorded." ]
+    [ ! -e log-rt.1 ]
+}
+
 @test "logs have their names from the options; an old one is kept" {
     mkdir logs
     JPROFOPTS=logpath=logs,logprefix=my,logsuffix=.txt,nopidx "$hooked" tree 1 || true

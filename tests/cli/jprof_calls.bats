@@ -327,6 +327,11 @@ END
   [[ $output == *"CALLTREE,NOSERVER records nothing without START"* ]]
 }
 
+@test "a directory of logs that is missing is reported once, and the program runs without probes" {
+  java -agentpath:"$agent=calltree,start,logpath=/nonexistent" --version 2>err
+  [ "$(cat err)" = "JProf: '/nonexistent/log-rt.1_$(sed -n 's/.*log-rt[.]1_\([0-9]*\).*/\1/p' err)' cannot be written: No such file or directory. Create the directory, or choose another one with LOGPATH=DIR. Nothing is recorded; the JVM continues." ]
+}
+
 # bats test_tags=long
 @test "javac with probes in all of its classes writes the same class files" {
   mkdir plain probed
