@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Writes a synthetic trace of any number of ticks, to measure post: make_trace FILE TICKS [CPUS].
+// Writes a synthetic trace of any number of ticks, to measure post: make_trace FILE TICKS [CPUS
+// [DEPTH]].
 //
 // The ticks are similar to those of a system under load: 20 processes of 4 threads, a few hundred
-// hot addresses each in libc's executable code and in the kernel, on all CPUs. The same arguments
+// hot addresses each in libc's executable code and in the kernel, on all CPUs. With DEPTH each has
+// a stack of so many frames, one of 3,000 whose outer frames are a binary tree. The same arguments
 // give the same file.
 #include <pi/nrm2.h>
 #include <pitrace/encode.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +21,8 @@ namespace {
 constexpr uint32_t processes = 20;
 constexpr uint32_t threads = 4;
 constexpr uint32_t hot_addresses = 300;
+constexpr uint32_t stacks = 3000;
+constexpr uint32_t tree_levels = 12;  // 2^12 is more than these
 constexpr uint64_t start_time = 0x41'0000'0000;
 constexpr uint64_t tick_ns = 1'000'000;
 constexpr uint64_t code_address = 0x7f00'0000'0000;
@@ -33,6 +38,11 @@ struct Random {
     state ^= state >> 7;
     state ^= state << 17;
     return static_cast<uint32_t>(state >> 32);
+  }
+  // The product of two makes some numbers below the limit more frequent than others.
+  uint32_t skewed(uint32_t limit) {
+    const uint64_t one = next() % limit;
+    return static_cast<uint32_t>(one * (next() % limit) / limit);
   }
 };
 
@@ -107,7 +117,28 @@ uint64_t put_names(Output* out) {
   return size;
 }
 
-void put_ticks(Output& out, uint64_t ticks, uint32_t cpu, uint32_t cpus) {
+// The address of a call in libc, by the number of the frame from the outermost one.
+uint64_t call_address(uint32_t stack, uint32_t frame) {
+  const uint32_t branch = frame < tree_levels ? stack >> (tree_levels - 1 - frame) : stack;
+  Random random{(uint64_t{branch} << 32 | frame) * 0x9e3779b97f4a7c15 + 1};
+  return code_address + 0x1001 + uint64_t{random.next() % hot_addresses} * 0x1234;
+}
+
+constexpr uint32_t stack_flags = PITRACE_STACK_USER_TABLES | PITRACE_STACK_USER_WHOLE;
+
+// The ints of a tick's stack; 0: it has none.
+uint32_t stack_ints(uint32_t depth) {
+  return depth == 0 ? 0 : pitrace_stack_ints(stack_flags, 0, depth);
+}
+
+void put_stack(uint32_t* ints, uint32_t stack, uint32_t depth) {
+  if (depth == 0) return;
+  std::array<__u64, PITRACE_STACK_DEPTH_MAX> calls;
+  for (uint32_t i = 0; i < depth; ++i) calls[i] = call_address(stack, depth - 1 - i);
+  pitrace_put_stack(ints, stack_flags | depth << 24, nullptr, 0, calls.data(), depth, 0);
+}
+
+void put_ticks(Output& out, uint64_t ticks, uint32_t cpu, uint32_t cpus, uint32_t depth) {
   Random random{0x9e3779b97f4a7c15 + cpu};
   uint64_t time = start_time + cpu * (tick_ns / cpus);
   uint64_t high = ~0ull;
@@ -119,23 +150,24 @@ void put_ticks(Output& out, uint64_t ticks, uint32_t cpu, uint32_t cpus) {
     const uint32_t choice = random.next();
     const uint32_t pid = pid_of(choice % processes);
     const uint32_t tid = pid + choice / processes % threads;
-    // The product of two makes some addresses hotter than others.
-    const uint64_t hot = static_cast<uint64_t>(random.next() % hot_addresses) *
-                         (random.next() % hot_addresses) / hot_addresses;
+    const uint64_t hot = random.skewed(hot_addresses);
     const bool user = choice >> 28 != 0;
     const uint64_t address =
         user ? code_address + 0x1000 + hot * 0x1234 : kernel_address + hot * 0x321;
-    pitrace_encode_tprof(out.reserve(PITRACE_TPROF_SIZE), static_cast<uint32_t>(time), user, pid,
-                         tid, address, 0);
+    const uint32_t extra = stack_ints(depth);
+    put_stack(pitrace_encode_tprof(out.reserve(PITRACE_TPROF_SIZE + 4 * extra),
+                                   static_cast<uint32_t>(time), user, pid, tid, address, extra),
+              depth == 0 ? 0 : random.skewed(stacks), depth);
   }
 }
 
 // The number of bytes that put_ticks writes.
-uint64_t ticks_size(uint64_t ticks, uint32_t cpu, uint32_t cpus) {
+uint64_t ticks_size(uint64_t ticks, uint32_t cpu, uint32_t cpus, uint32_t depth) {
   if (ticks == 0) return 0;
   const uint64_t first = start_time + cpu * (tick_ns / cpus);
   const uint64_t last = first + (ticks - 1) * tick_ns;
-  return ticks * PITRACE_TPROF_SIZE + ((last >> 32) - (first >> 32) + 1) * pitrace_size_ints(1);
+  return ticks * (PITRACE_TPROF_SIZE + 4 * stack_ints(depth)) +
+         ((last >> 32) - (first >> 32) + 1) * pitrace_size_ints(1);
 }
 
 }  // namespace
@@ -143,8 +175,10 @@ uint64_t ticks_size(uint64_t ticks, uint32_t cpu, uint32_t cpus) {
 int main(int argc, char** argv) {
   const uint64_t ticks = argc >= 3 ? std::strtoull(argv[2], nullptr, 10) : 0;
   const uint32_t cpus = argc >= 4 ? static_cast<uint32_t>(std::strtoul(argv[3], nullptr, 10)) : 2;
-  if (argc < 3 || argc > 4 || ticks == 0 || cpus == 0 || cpus > 1024) {
-    std::fprintf(stderr, "Usage: make_trace FILE TICKS [CPUS]\n");
+  const uint32_t depth = argc >= 5 ? static_cast<uint32_t>(std::strtoul(argv[4], nullptr, 10)) : 0;
+  if (argc < 3 || argc > 5 || ticks == 0 || cpus == 0 || cpus > 1024 ||
+      depth > PITRACE_STACK_DEPTH_MAX) {
+    std::fprintf(stderr, "Usage: make_trace FILE TICKS [CPUS [DEPTH]]\n");
     return 255;
   }
   std::FILE* file = std::fopen(argv[1], "we");
@@ -157,8 +191,8 @@ int main(int argc, char** argv) {
   put_names(&out);
   for (uint32_t cpu = 0; cpu < cpus; ++cpu) {
     const uint64_t share = ticks / cpus + (cpu < ticks % cpus);
-    put_header(out, pi::nrm2::section_trace, cpu, cpus, ticks_size(share, cpu, cpus));
-    put_ticks(out, share, cpu, cpus);
+    put_header(out, pi::nrm2::section_trace, cpu, cpus, ticks_size(share, cpu, cpus, depth));
+    put_ticks(out, share, cpu, cpus, depth);
   }
   out.flush();
   if (std::fclose(file) != 0) {

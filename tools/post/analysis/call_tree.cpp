@@ -3,13 +3,6 @@
 #include "call_tree.h"
 
 namespace post {
-namespace {
-
-// The cache of roots is cleared when it has this many entries: names that change all the time must
-// not fill the memory.
-constexpr size_t max_roots = 1 << 16;
-
-}  // namespace
 
 CallTree::CallTree(Processes& processes, Symbolizer& symbolizer, StringTable& names,
                    Options options)
@@ -28,17 +21,14 @@ uint32_t CallTree::process_root(NameId label, const Process& process) {
 uint32_t CallTree::root_of(const Process& process, uint32_t tid, uint32_t cpu) {
   const RootKey key{process.names_version, options_.by_thread ? tid : 0,
                     options_.labels.per_cpu ? cpu : 0};
-  if (const auto known = roots_.find(key); known != roots_.end()) return known->second;
-  if (roots_.size() >= max_roots) roots_.clear();
-  const std::string& name = names_.text(processes_.process_name(process));
-  uint32_t root = process_root(
-      names_.intern(post::process_label(process.pid, name, cpu, options_.labels)), process);
-  if (options_.by_thread)
-    root = tree_.child(
-        root, names_.intern(thread_label(tid, names_.text(processes_.thread_name(process, tid)),
-                                         options_.labels)));
-  roots_.emplace(key, root);
-  return root;
+  return roots_.at(key, [&] {
+    const std::string& name = names_.text(processes_.process_name(process));
+    const uint32_t root = process_root(
+        names_.intern(post::process_label(process.pid, name, cpu, options_.labels)), process);
+    if (!options_.by_thread) return root;
+    const std::string& thread = names_.text(processes_.thread_name(process, tid));
+    return tree_.child(root, names_.intern(thread_label(tid, thread, options_.labels)));
+  });
 }
 
 CallTree::Place CallTree::add(const pi::TprofTick& tick, const pi::RecordView& record, uint32_t cpu,

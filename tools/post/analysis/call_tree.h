@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,6 +18,7 @@
 #include "state/processes.h"
 #include "text/labels.h"
 #include "text/path_tree.h"
+#include "text/recent.h"
 
 namespace post {
 
@@ -116,15 +116,12 @@ class CallTree final : public Subscriber {
     uint32_t tid = 0;
     uint32_t cpu = 0;
     bool operator==(const RootKey&) const = default;
-  };
-  struct RootHash {
-    size_t operator()(const RootKey& key) const {
-      return (key.names_version ^ static_cast<uint64_t>(key.tid) << 20 ^
-              static_cast<uint64_t>(key.cpu) << 48) *
-             0x9e3779b97f4a7c15ull;
+    uint64_t hash() const {
+      return (names_version ^ uint64_t{tid} << 20 ^ uint64_t{cpu} << 48) * 0x9e3779b97f4a7c15ull >>
+             32;
     }
   };
-  std::unordered_map<RootKey, uint32_t, RootHash> roots_;
+  Recent<RootKey, uint32_t> roots_{1 << 14};
   StackCounts stacks_;
   uint64_t ticks_ = 0;
 };

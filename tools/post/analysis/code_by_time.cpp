@@ -4,26 +4,20 @@
 
 namespace post {
 
-// The function is, but for what was inlined, that of the address.
-CodeByTime::Prepared CodeByTime::prepare(const pi::TprofTick& tick, uint64_t time) {
-  const uint32_t version = *processes_.at(tick.pid, time).maps_version;
-  const uint64_t hash =
-      (tick.address ^ uint64_t{version} << 40 ^ uint64_t{tick.tid} << 20) * 0x9e3779b97f4a7c15ull;
-  Recent& recent = recent_[hash >> 32 & (recent_.size() - 1)];
-  __builtin_prefetch(&recent);
-  return {recent, version};
-}
+namespace {
 
-void CodeByTime::add(const Prepared& prepared, const pi::TprofTick& tick, uint32_t cpu,
-                     uint64_t time, uint32_t thread, FrameId frame) {
-  const auto& [recent, version] = prepared;
-  if (recent.maps_version != version || recent.address != tick.address || recent.thread != thread ||
-      recent.frame != frame) {
+constexpr uint32_t no_spot = UINT32_MAX;
+
+}  // namespace
+
+void CodeByTime::add(const pi::TprofTick& tick, uint32_t cpu, uint64_t time, uint32_t thread,
+                     FrameId frame) {
+  const uint32_t version = *processes_.at(tick.pid, time).maps_version;
+  const uint32_t number = recent_.at({tick.address, version, thread, frame}, [&] {
     const Micro::Spot spot = micro_.find(tick, cpu, time);
-    if (!spot.function || spot.offset > UINT32_MAX) return;
-    recent = {tick.address, version, thread, frame, spot_of(spot, thread, frame)};
-  }
-  sums.add(time, recent.spot, 1);
+    return spot.function && spot.offset <= UINT32_MAX ? spot_of(spot, thread, frame) : no_spot;
+  });
+  if (number != no_spot) sums.add(time, number, 1);
 }
 
 uint32_t CodeByTime::spot_of(const Micro::Spot& spot, uint32_t thread, FrameId frame) {

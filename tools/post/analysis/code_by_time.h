@@ -10,6 +10,7 @@
 #include "micro.h"
 #include "state/frames.h"
 #include "text/path_tree.h"
+#include "text/recent.h"
 #include "time_sums.h"
 
 namespace post {
@@ -21,27 +22,11 @@ class CodeByTime {
              Resolver::Options options, size_t cache_entries)
       : processes_(processes),
         micro_(processes, symbolizer, names, {{}, false, options, cache_entries}),
-        recent_(8 * cache_entries) {}
-
-  // The number of a spot that was looked up before.
-  struct Recent {
-    uint64_t address = 0;
-    uint32_t maps_version = 0;  // 0: none
-    uint32_t thread = 0;
-    FrameId frame = 0;
-    uint32_t spot = 0;
-  };
-  // Begins to read what add() will need of a tick from memory.
-  struct Prepared {
-    Recent& recent;
-    uint32_t maps_version;
-  };
-  Prepared prepare(const pi::TprofTick& tick, uint64_t time);
+        recent_(2 * cache_entries) {}
 
   // thread: its place in the call tree; frame: the function as the tree has it, which can be
   // inlined into the one to which the code belongs.
-  void add(const Prepared& prepared, const pi::TprofTick& tick, uint32_t cpu, uint64_t time,
-           uint32_t thread, FrameId frame);
+  void add(const pi::TprofTick& tick, uint32_t cpu, uint64_t time, uint32_t thread, FrameId frame);
 
   struct Spot {
     uint32_t thread = 0;
@@ -58,11 +43,24 @@ class CodeByTime {
   TimeSums sums{{.sums = 1 << 19}};
 
  private:
+  struct Address {
+    uint64_t address = 0;
+    uint32_t maps_version = 0;  // 0: none
+    uint32_t thread = 0;
+    FrameId frame = 0;  // follows from the others
+    bool operator==(const Address&) const = default;
+    uint64_t hash() const {
+      return (address ^ uint64_t{maps_version} << 40 ^ uint64_t{thread} << 20) *
+                 0x9e3779b97f4a7c15ull >>
+             32;
+    }
+  };
+
   uint32_t spot_of(const Micro::Spot& spot, uint32_t thread, FrameId frame);
 
   Processes& processes_;
   Micro micro_;
-  std::vector<Recent> recent_;  // a cache, larger than those of functions: addresses of each thread
+  Recent<Address, uint32_t> recent_;  // spots; no_spot: no module is known there
   std::unordered_map<const Micro::Function*, uint32_t> numbers_;
   PathTree tree_;                  // thread, frame, function, offset
   std::vector<uint32_t> spot_at_;  // by place in the tree: 1 more than the number

@@ -11,11 +11,6 @@
 namespace post {
 namespace {
 
-// Caches are cleared when they have this many entries: names that change all the time must not fill
-// the memory.
-constexpr size_t most_cached = 1 << 16;
-constexpr uint32_t kernel_maps = 0xffffffff;  // of mappings: processes are counted up from 1
-
 using Kind = RecordSum::Kind;
 
 }  // namespace
@@ -63,7 +58,7 @@ bool RecordsByTime::take(const Arrival& arrival) {
 void RecordsByTime::add_tick(const Arrival& arrival) {
   const pi::TprofTick& tick = *arrival.tick;
   const Process& process = processes_.at(tick.pid, now_);
-  const ThreadNames names = names_of(process, tick.tid);
+  const ThreadNames& names = names_of(process, tick.tid);
   const uint32_t place = frames_.put_tick(stack_tree_, PathTree::root, tick, arrival.record(),
                                           process, now_, counts_, arrival.user_frames);
   put({Kind::tick, RecordSum::no_reason, tick.pid, tick.tid, names.process, names.thread,
@@ -90,7 +85,7 @@ void RecordsByTime::add(uint32_t thread, OffCpu::ThreadState state, uint32_t cpu
   key.pid = facts.pid;
   key.tid = facts.tid;
   if (facts.has_pid) {
-    const ThreadNames names = names_of(processes_.at(facts.pid, now_), facts.tid);
+    const ThreadNames& names = names_of(processes_.at(facts.pid, now_), facts.tid);
     key.process = names.process;
     key.thread = names.thread;
     key.cgroup = names.cgroup;
@@ -104,7 +99,7 @@ NamedThread RecordsByTime::named(uint32_t thread) {
   if (thread >= OffCpu::first_special || !threads_.thread(thread).selected) return {};
   const OffCpu::Thread& facts = threads_.thread(thread);
   if (!facts.has_pid) return {.tid = facts.tid};
-  const ThreadNames names = names_of(processes_.at(facts.pid, now_), facts.tid);
+  const ThreadNames& names = names_of(processes_.at(facts.pid, now_), facts.tid);
   return {facts.pid, facts.tid, names.process, names.thread};
 }
 
@@ -123,32 +118,31 @@ void RecordsByTime::wake(uint32_t thread, uint32_t waker, uint64_t time) {
   if (event.thread.exists()) output_.add(event);
 }
 
-RecordsByTime::ThreadNames RecordsByTime::names_of(const Process& process, uint32_t tid) {
-  const uint64_t key = uint64_t{process.names_version} << 32 | tid;
-  if (const auto known = thread_names_.find(key); known != thread_names_.end())
-    return known->second;
-  if (thread_names_.size() >= most_cached) thread_names_.clear();
-  const std::string& name = names_.text(processes_.process_name(process));
-  const ThreadNames names{
-      names_.intern(process_label(process.pid, name, 0, {.process_names_only = true})),
-      names_.intern(printable(names_.text(processes_.thread_name(process, tid)))),
-      process.cgroup == no_name ? no_name : names_.intern(printable(names_.text(process.cgroup)))};
-  return thread_names_.emplace(key, names).first->second;
+const RecordsByTime::ThreadNames& RecordsByTime::names_of(const Process& process, uint32_t tid) {
+  return thread_names_.at({process.names_version, tid}, [&] {
+    const std::string& name = names_.text(processes_.process_name(process));
+    return ThreadNames{
+        names_.intern(process_label(process.pid, name, 0, {.process_names_only = true})),
+        names_.intern(printable(names_.text(processes_.thread_name(process, tid)))),
+        process.cgroup == no_name ? no_name
+                                  : names_.intern(printable(names_.text(process.cgroup)))};
+  });
 }
 
 uint32_t RecordsByTime::line_at(const Process& process, const pi::TprofTick& tick, uint64_t time) {
-  const bool kernel = !tick.user && tick.address >> 63 != 0;
-  const Address place{tick.address, kernel ? kernel_maps : *process.maps_version};
-  if (const auto known = line_at_.find(place); known != line_at_.end()) return known->second;
-  if (line_at_.size() >= most_cached) line_at_.clear();
+  const uint32_t version = Resolver::version_of(*process.maps_version, tick.address, tick.user);
+  return line_at_.at({tick.address, version},
+                     [&] { return look_up_line(process, tick.address, time); });
+}
+
+uint32_t RecordsByTime::look_up_line(const Process& process, uint64_t address, uint64_t time) {
   Line line;
-  if (const auto found = symbolizer_.frames(time, process.pid, tick.address);
+  if (const auto found = symbolizer_.frames(time, process.pid, address);
       !found.empty() && found.front().line != 0)
     line = {names_.intern(printable(found.front().file)), found.front().line};
   const auto [at, added] = known_lines_.try_emplace(uint64_t{line.file} << 32 | line.line,
                                                     static_cast<uint32_t>(lines_.size()));
   if (added) lines_.push_back(line);
-  line_at_.emplace(place, at->second);
   return at->second;
 }
 

@@ -11,6 +11,7 @@
 
 #include "off_cpu.h"
 #include "state/frames.h"
+#include "text/recent.h"
 
 namespace post {
 
@@ -151,15 +152,19 @@ class RecordsByTime final : public Subscriber, private OffCpu::Intervals {
   struct KeyHash {
     size_t operator()(const RecordSum::Key& key) const;
   };
+  struct ThreadKey {
+    uint32_t names_version = 0;  // 0: none
+    uint32_t tid = 0;
+    bool operator==(const ThreadKey&) const = default;
+    uint64_t hash() const {
+      return (names_version ^ uint64_t{tid} << 20) * 0x9e3779b97f4a7c15ull >> 32;
+    }
+  };
   struct Address {
     uint64_t address = 0;
-    uint32_t maps_version = 0;
+    uint32_t version = 0;  // Resolver's; 0: none
     bool operator==(const Address&) const = default;
-  };
-  struct AddressHash {
-    size_t operator()(const Address& key) const {
-      return (key.address ^ uint64_t{key.maps_version} << 32) * 0x9e3779b97f4a7c15ull;
-    }
+    uint64_t hash() const { return Resolver::hash_of(address, version); }
   };
   struct Sum {
     uint64_t count = 0;
@@ -175,8 +180,9 @@ class RecordsByTime final : public Subscriber, private OffCpu::Intervals {
   void wake(uint32_t thread, uint32_t waker, uint64_t time) override;
   NamedThread named(uint32_t thread);
   void add_tick(const Arrival& arrival);
-  ThreadNames names_of(const Process& process, uint32_t tid);
+  const ThreadNames& names_of(const Process& process, uint32_t tid);
   uint32_t line_at(const Process& process, const pi::TprofTick& tick, uint64_t time);
+  uint32_t look_up_line(const Process& process, uint64_t address, uint64_t time);
   void put(RecordSum::Key key, uint32_t cpu, uint64_t time, uint64_t amount);
   uint64_t bucket_of(uint64_t time) const;
   void end_bucket();
@@ -190,10 +196,10 @@ class RecordsByTime final : public Subscriber, private OffCpu::Intervals {
   PathTree stack_tree_;
   StackCounts counts_;
   OffCpu threads_;
-  std::unordered_map<uint64_t, ThreadNames> thread_names_;  // by version of names and tid
+  Recent<ThreadKey, ThreadNames> thread_names_{1 << 14};
   std::vector<Line> lines_{{}};
   std::unordered_map<uint64_t, uint32_t> known_lines_;  // by file and line
-  std::unordered_map<Address, uint32_t, AddressHash> line_at_;
+  Recent<Address, uint32_t> line_at_{1 << 16};
   std::unordered_map<RecordSum::Key, Sum, KeyHash> sums_;
   uint64_t bucket_ = 0;  // when the current one begins
   uint64_t now_ = 0;

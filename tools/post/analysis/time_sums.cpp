@@ -3,16 +3,52 @@
 #include "time_sums.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace post {
 namespace {
 
-bool is_before(const TimeSums::Sum& a, const TimeSums::Sum& b) {
+using Sum = TimeSums::Sum;
+
+bool is_before(const Sum& a, const Sum& b) {
   return a.key != b.key ? a.key < b.key : a.first < b.first;
 }
 
+constexpr unsigned digit_bits = 11;
+constexpr size_t digit_values = 1 << digit_bits;
+
+// Sorts by the digit of the keys that begins at a bit; equal ones stay in their order.
+void sort_by_digit(const std::vector<Sum>& from, std::span<Sum> to, unsigned bit) {
+  std::array<size_t, digit_values> place{};
+  const auto digit = [bit](const Sum& sum) { return sum.key >> bit & (digit_values - 1); };
+  for (const Sum& sum : from) ++place[digit(sum)];
+  size_t end = 0;
+  for (size_t& of_digit : place) end += std::exchange(of_digit, end);
+  for (const Sum& sum : from) to[place[digit(sum)]++] = sum;
+}
+
 }  // namespace
+
+// Many are sorted by key without comparisons; those of a key come nearly in the order of time.
+void sort_sums(std::span<Sum> sums) {
+  if (sums.size() < digit_values) {
+    std::ranges::sort(sums, is_before);
+    return;
+  }
+  uint32_t bits = 0;
+  for (const Sum& sum : sums) bits |= sum.key;
+  std::vector<Sum> before;
+  for (unsigned bit = 0; bit < 32 && bits >> bit != 0; bit += digit_bits) {
+    before.assign(sums.begin(), sums.end());
+    sort_by_digit(before, sums, bit);
+  }
+  for (size_t at = 0, end = 0; at < sums.size(); at = end) {
+    while (end < sums.size() && sums[end].key == sums[at].key) ++end;
+    const std::span<Sum> of_key = sums.subspan(at, end - at);
+    if (!std::ranges::is_sorted(of_key, is_before)) std::ranges::sort(of_key, is_before);
+  }
+}
 
 void TimeSums::add(uint64_t time, uint32_t key, uint64_t amount) {
   widen(time >> shift_, time >> shift_);
@@ -116,7 +152,7 @@ void TimeSums::coarsen_to(unsigned shift) {
 void TimeSums::unite() {
   put_recent();
   const auto middle = sums_.begin() + static_cast<std::ptrdiff_t>(united_);
-  std::sort(middle, sums_.end(), is_before);
+  sort_sums(std::span(middle, sums_.end()));
   std::inplace_merge(sums_.begin(), middle, sums_.end(), is_before);
   size_t kept = 0;
   for (const Sum& sum : sums_) {

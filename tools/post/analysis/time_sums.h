@@ -4,9 +4,9 @@
 #ifndef POST_TIME_SUMS_H
 #define POST_TIME_SUMS_H
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace post {
@@ -70,6 +70,9 @@ class TimeSums {
   size_t united_ = 0;           // the first ones: in order, each key and bin once
   std::vector<Recent> recent_;  // by key and bin
 };
+
+// By key, then bin.
+void sort_sums(std::span<TimeSums::Sum> sums);
 
 }  // namespace post
 

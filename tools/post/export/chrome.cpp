@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Writes Chrome's JSON of traces. The tracks of CPUs belong to a process with an id that Linux does
 // not use.
-#include <fmt/format.h>
+#include <fmt/compile.h>
 
+#include <iterator>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -22,7 +24,7 @@ std::string quoted(const std::string& text) {
 
 // Microseconds with all three decimals.
 std::string micros(uint64_t ns) {
-  return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
+  return fmt::format(FMT_COMPILE("{}.{:03}"), ns / 1000, ns % 1000);
 }
 
 class ChromeWriter final : public TimedWriter {
@@ -69,8 +71,9 @@ class ChromeWriter final : public TimedWriter {
 
   uint64_t since_begin(uint64_t time) const { return time > begin_ ? time - begin_ : 0; }
 
-  void put(const std::string& event) {
-    sink_.write(separator_ + event);
+  void put(std::string_view event) {
+    sink_.write(separator_);
+    sink_.write(event);
     separator_ = ",\n";
   }
 
@@ -89,11 +92,15 @@ class ChromeWriter final : public TimedWriter {
       if (used_[stack]) break;
       used_[stack] = true;
     }
-    put(
-        fmt::format("{{\"ph\":\"i\",\"s\":\"t\",\"name\":{},\"cat\":\"tick\",\"pid\":{},\"tid\":{},"
-                    "\"ts\":{},\"sf\":\"{}\",\"args\":{{\"cpu\":{}}}}}",
-                    name_of(key.stack, records), key.pid, key.tid, micros(since_begin(record.time)),
-                    key.stack, record.cpu));
+    const uint64_t since = since_begin(record.time);
+    tick_.clear();
+    fmt::format_to(
+        std::back_inserter(tick_),
+        FMT_COMPILE("{{\"ph\":\"i\",\"s\":\"t\",\"name\":{},\"cat\":\"tick\",\"pid\":{},"
+                    "\"tid\":{},\"ts\":{}.{:03},\"sf\":\"{}\",\"args\":{{\"cpu\":{}}}}}"),
+        name_of(key.stack, records), key.pid, key.tid, since / 1000, since % 1000, key.stack,
+        record.cpu);
+    put(tick_);
   }
 
   void add_run(const RecordSum& record) {
@@ -129,7 +136,8 @@ class ChromeWriter final : public TimedWriter {
   const uint64_t begin_;
   Sink& sink_;
   const std::string unknown_ = "[unknown]";
-  std::string separator_;
+  std::string_view separator_;
+  std::string tick_;  // the text of one
   Names process_names_, thread_names_;
   std::unordered_set<uint32_t> cpus_;  // that have a name
   std::vector<bool> used_;             // by stack

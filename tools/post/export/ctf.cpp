@@ -112,11 +112,11 @@ class CtfWriter final : public TimedWriter {
   void add(const RecordSum& record, const RecordsByTime& records) override {
     if (record.key.kind != RecordSum::Kind::tick) return;
     const auto& key = record.key;
-    Bytes event;
-    event.add(names_.text(key.process)).add(static_cast<int32_t>(key.pid));
-    event.add(names_.text(key.thread)).add(static_cast<int32_t>(key.tid));
-    event.text() += fields_of_stack(key.stack, records);
-    put(record.cpu, id_tick, record.time, event);
+    tick_.text().clear();
+    tick_.add(names_.text(key.process)).add(static_cast<int32_t>(key.pid));
+    tick_.add(names_.text(key.thread)).add(static_cast<int32_t>(key.tid));
+    tick_.text() += fields_of_stack(key.stack, records);
+    put(record.cpu, id_tick, record.time, tick_);
   }
 
   void add(const ThreadSwitch& change) override {
@@ -276,6 +276,7 @@ class CtfWriter final : public TimedWriter {
   Sink& metadata_;
   const std::array<uint8_t, 16> uuid_;
   PerCpu<Stream> streams_;
+  Bytes tick_;
   std::vector<std::string> stacks_;  // the fields of a tick that depend on its stack
   pi::UniqueFd file_;
   uint64_t size_ = 0;

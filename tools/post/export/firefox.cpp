@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes the Firefox Profiler's processed format.
-#include <fmt/format.h>
+#include <fmt/compile.h>
 
 #include <algorithm>
 #include <map>
@@ -33,7 +33,10 @@ class Array {
     sink_.write(value);
     separator_ = ",";
   }
-  void add(uint64_t value) { add(fmt::format("{}", value)); }
+  void add(uint64_t value) {
+    const fmt::format_int digits(value);
+    add(std::string_view(digits.data(), digits.size()));
+  }
   void end() { sink_.write("]"); }
 
  private:
@@ -47,7 +50,7 @@ class FirefoxWriter final : public TimedWriter {
       : facts_(facts),
         names_(facts.names),
         file_(sink),
-        sink_(sink, Container::gzip),
+        sink_(sink, Container::gzip, DeflateWriter::quick),
         samples_(facts.scratch),
         markers_(facts.scratch) {}
 
@@ -126,7 +129,7 @@ class FirefoxWriter final : public TimedWriter {
 
   std::string millis(uint64_t time) const {
     const uint64_t since = time > facts_.begin ? time - facts_.begin : 0;
-    return fmt::format("{}.{:06}", since / 1000000, since % 1000000);
+    return fmt::format(FMT_COMPILE("{}.{:06}"), since / 1000000, since % 1000000);
   }
 
   uint32_t name_of(const RecordSum& record) {
@@ -280,7 +283,7 @@ class FirefoxWriter final : public TimedWriter {
   }
 
   static std::string index(uint32_t number) {
-    return number == no_index ? "null" : fmt::format("{}", number);
+    return number == no_index ? "null" : fmt::format_int(number).str();
   }
 
   void put_thread(uint32_t number) {

@@ -22,7 +22,6 @@ constexpr size_t most_text_bytes = size_t{32} << 20;  // of the dictionaries of 
 constexpr std::string_view magic = "PAR1";
 
 constexpr int32_t zstd_codec = 6;
-constexpr int zstd_level = 17;  // bench/README.md: smaller by a tenth than 3; beyond it only slower
 
 bool is_int32(Type type) {
   return type == Type::int32;
@@ -177,10 +176,12 @@ std::string packed_differences(const std::vector<int64_t>& values) {
   return out;
 }
 
-ParquetWriter::ParquetWriter(const StringTable& names, std::vector<Column> columns, Sink& sink)
+ParquetWriter::ParquetWriter(const StringTable& names, std::vector<Column> columns, Sink& sink,
+                             int zstd_level)
     : names_(names),
       columns_(std::move(columns)),
       sink_(sink),
+      zstd_level_(zstd_level),
       context_(ZSTD_createCCtx()),
       chunks_(columns_.size()) {
   if (!context_) throw std::bad_alloc();
@@ -316,7 +317,7 @@ bool ParquetWriter::write_page(std::string_view body, int32_t values, bool dicti
                                Encoding encoding, WrittenColumn& written) {
   packed_.resize(ZSTD_compressBound(body.size()));
   const size_t packed = ZSTD_compressCCtx(context_.get(), packed_.data(), packed_.size(),
-                                          body.data(), body.size(), zstd_level);
+                                          body.data(), body.size(), zstd_level_);
   if (ZSTD_isError(packed)) return false;
   const std::string_view bytes(packed_.data(), packed);
   const uLong sum = ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());

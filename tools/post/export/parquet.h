@@ -37,8 +37,14 @@ class ParquetWriter {
   };
   using Metadata = std::vector<std::pair<std::string, std::string>>;
 
+  // Levels of zstd. Files that are kept are smaller by a tenth with 17; beyond it only takes longer
+  // (bench/README.md).
+  static constexpr int small = 17;
+  static constexpr int quick = 3;
+
   // Both must outlive this. Texts are numbers of names.
-  ParquetWriter(const StringTable& names, std::vector<Column> columns, Sink& sink);
+  ParquetWriter(const StringTable& names, std::vector<Column> columns, Sink& sink,
+                int zstd_level = small);
   ~ParquetWriter();
   ParquetWriter(const ParquetWriter&) = delete;
   ParquetWriter& operator=(const ParquetWriter&) = delete;
@@ -92,6 +98,7 @@ class ParquetWriter {
   const StringTable& names_;
   const std::vector<Column> columns_;
   Sink& sink_;
+  const int zstd_level_;
   std::unique_ptr<ZSTD_CCtx, FreeContext> context_;
   std::string packed_;
   std::vector<Chunk> chunks_;

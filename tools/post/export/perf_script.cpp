@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Writes the text of perf script. Its readers divide lines at spaces and know no quotes: what they
 // would take for another field is escaped.
-#include <fmt/format.h>
+#include <fmt/compile.h>
+
+#include <iterator>
 
 #include "text/text.h"
 #include "timed.h"
@@ -56,14 +58,17 @@ class PerfScriptWriter final : public TimedWriter {
 
   void add(const RecordSum& record, const RecordsByTime& records) override {
     if (record.key.kind != RecordSum::Kind::tick) return;
+    const auto& key = record.key;
+    text_.clear();
     // Two spaces: some readers need a command of two characters.
-    std::string text = fmt::format(
-        "{}  {}/{} [{:03}] {}.{:09}: {}\n", command(names_.text(record.key.thread), record.key.tid),
-        record.key.pid, record.key.tid, record.cpu, record.time / 1'000'000'000,
-        record.time % 1'000'000'000, event_);
-    const Frames& frames = records.frames_of(record.key.stack);
-    for (const FrameId id : records.stack(record.key.stack)) text += line(frames, id);
-    sink_.write(text + "\n");
+    fmt::format_to(std::back_inserter(text_), FMT_COMPILE("{}  {}/{} [{:03}] {}.{:09}: {}\n"),
+                   command_of(key.thread, key.tid), key.pid, key.tid, record.cpu,
+                   record.time / 1'000'000'000, record.time % 1'000'000'000, event_);
+    const Frames& frames = records.frames_of(key.stack);
+    for (uint32_t stack = key.stack; stack != RecordSum::no_stack; stack = records.caller(stack))
+      text_ += line(frames, records.function(stack));
+    text_ += '\n';
+    sink_.write(text_);
   }
 
   void finish(const RecordsByTime&, const std::vector<std::string>& remarks) override {
@@ -71,6 +76,14 @@ class PerfScriptWriter final : public TimedWriter {
   }
 
  private:
+  // Threads without a name are called by their id.
+  const std::string& command_of(NameId thread, uint32_t tid) {
+    if (commands_.size() <= thread) commands_.resize(thread + 1);
+    std::string& known = commands_[thread];
+    if (known.empty() || thread == no_name) known = command(names_.text(thread), tid);
+    return known;
+  }
+
   const std::string& line(const Frames& frames, FrameId id) {
     if (lines_.size() <= id) lines_.resize(id + 1);
     if (lines_[id].empty()) {
@@ -85,8 +98,10 @@ class PerfScriptWriter final : public TimedWriter {
 
   const StringTable& names_;
   Sink& sink_;
-  const std::string event_;         // with the period, as in each sample
-  std::vector<std::string> lines_;  // by frame
+  const std::string event_;            // with the period, as in each sample
+  std::vector<std::string> lines_;     // by frame
+  std::vector<std::string> commands_;  // by name of the thread
+  std::string text_;                   // of one sample
 };
 
 }  // namespace

@@ -31,8 +31,10 @@ class HtmlColumns {
     text_ += '[';
     bool first = true;
     for (const auto& element : range) {
-      fmt::format_to(std::back_inserter(text_), "{}{}", first ? "" : ",", value_of(element));
+      if (!first) text_ += ',';
       first = false;
+      const fmt::format_int digits(value_of(element));
+      text_.append(digits.data(), digits.size());
       if (text_.size() > part) flush();
     }
     text_ += ']';

@@ -7,9 +7,7 @@
 namespace post {
 
 void unite_sums(Sums& sums) {
-  std::ranges::sort(sums, [](const TimeSums::Sum& a, const TimeSums::Sum& b) {
-    return a.key != b.key ? a.key < b.key : a.first < b.first;
-  });
+  sort_sums(sums);
   size_t kept = 0;
   for (const TimeSums::Sum& sum : sums) {
     TimeSums::Sum* const before = kept == 0 ? nullptr : &sums[kept - 1];

@@ -42,8 +42,10 @@ ParquetNames::ParquetNames(const ReportContext& context)
 }
 
 NameId ParquetNames::trace(uint64_t epoch) const {
-  return name(
-      fmt::format("{} {}", host_ == no_name ? "trace" : names_.text(host_), begin_ + epoch));
+  if (!trace_ || trace_->first != epoch)
+    trace_ = {epoch, name(fmt::format("{} {}", host_ == no_name ? "trace" : names_.text(host_),
+                                      begin_ + epoch))};
+  return trace_->second;
 }
 
 NameId ParquetNames::build_id(const Frame& frame) const {

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analysis/records_by_time.h"
@@ -62,7 +63,7 @@ class ParquetNames {
   NameId source(NameId file) const { return shown_.source(file); }
   NameId kernel() const { return kernel_; }
   // epoch: RecordsByTime::epoch().
-  NameId trace(uint64_t epoch) const;
+  NameId trace(uint64_t epoch) const;  // most calls have the same
   // Microseconds since the epoch.
   static int64_t micros(uint64_t time, uint64_t epoch) {
     return static_cast<int64_t>((time + epoch) / 1000);
@@ -97,6 +98,7 @@ class ParquetNames {
   const std::map<std::string, std::string> build_ids_;
   const ShownNames shown_;
   mutable std::unordered_map<NameId, NameId> id_of_module_;
+  mutable std::optional<std::pair<uint64_t, NameId>> trace_;  // the last one, and its epoch
   const NameId host_, kernel_, ns_;
   const std::array<NameId, 2> mode_;
   std::array<NameId, 4> kinds_{};

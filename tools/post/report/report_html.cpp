@@ -48,7 +48,7 @@ bool write_page(Sink& sink, const std::function<bool(Sink&)>& data) {
   const size_t at = page.find(mark);
   if (at == std::string_view::npos || !sink.write(page.substr(0, at))) return false;
   Base64Writer encoded(sink);
-  DeflateWriter packed(encoded, Container::zlib);
+  DeflateWriter packed(encoded, Container::zlib, DeflateWriter::quick);
   return data(packed) && packed.finish() && encoded.finish() &&
          sink.write(page.substr(at + mark.size()));
 }

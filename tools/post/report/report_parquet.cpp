@@ -61,7 +61,7 @@ class ParquetRecords final : public Subscriber, private RecordsByTime::Output {
       : names_(context),
         records_(context.processes, context.symbolizer, context.names,
                  records_options(context, true), *this),
-        writer_(context.names, row_columns(), sink) {}
+        writer_(context.names, row_columns(), sink, ParquetWriter::quick) {}
 
   void subscribe(Subscriptions& to) override { records_.subscribe(to, *this); }
   bool take(const Arrival& arrival) override { return records_.take(arrival); }

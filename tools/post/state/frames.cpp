@@ -60,6 +60,8 @@ Frames::Frames(Symbolizer& symbolizer, StringTable& names, Resolver::Options opt
       main_(names.intern("main")),
       source_(source),
       resolver_(symbolizer, names, options, cache_entries),
+      recent_(cache_entries),
+      leaves_(2 * cache_entries),
       sites_(symbolizer, cache_entries) {}
 
 FrameId Frames::intern(const Frame& frame) {
@@ -99,23 +101,31 @@ FrameId Frames::intern_guess(Frame frame) {
   return id;
 }
 
+const Frames::AtAddress& Frames::find(const Process& process, uint64_t address, bool kernel,
+                                      uint64_t time, bool guessed) {
+  const uint32_t version = Resolver::version_of(*process.maps_version, address, !kernel);
+  return recent_.at({address, version, kernel, guessed}, [&] {
+    const Place& place = resolver_.find(process, *process.maps_version, address, !kernel, time);
+    const Frame frame = frame_of(place, place.symbol, kernel);
+    return AtAddress{guessed ? intern_guess(frame) : intern(frame), place.inlined};
+  });
+}
+
 Frames::Put Frames::put(PathTree& tree, uint32_t below, const Process& process, uint64_t address,
                         bool kernel, uint64_t time, bool guessed) {
-  const Place& place = resolver_.find(process, *process.maps_version, address, !kernel, time);
-  const auto add = [&](NameId symbol) {
-    const Frame frame = frame_of(place, symbol, kernel);
-    const FrameId id = guessed ? intern_guess(frame) : intern(frame);
-    below = tree.child(below, id);
-    return id;
-  };
-  const FrameId function = add(place.symbol);
-  for (const NameId inlined : resolver_.inlined(place)) add(inlined);
-  return {below, function};
+  const AtAddress& found = find(process, address, kernel, time, guessed);
+  below = tree.child(below, found.function);
+  for (const NameId inlined : resolver_.inlined(found.inlined)) {
+    Frame frame = frames_[certain(found.function)];
+    frame.symbol = inlined;
+    frame.start = StartKind::none;
+    below = tree.child(below, guessed ? intern_guess(frame) : intern(frame));
+  }
+  return {below, found.function};
 }
 
 FrameId Frames::at(const Process& process, uint64_t address, bool kernel, uint64_t time) {
-  const Place& place = resolver_.find(process, *process.maps_version, address, !kernel, time);
-  return intern(frame_of(place, place.symbol, kernel));
+  return find(process, address, kernel, time).function;
 }
 
 // The call is before its return address, which can belong to another function.
@@ -253,7 +263,10 @@ uint32_t Frames::put_tick(PathTree& tree, uint32_t below, const pi::TprofTick& t
     below = put(tree, below, stack, judged, !tick.user, process, time);
   }
   counts.add(record, 4, stack, judged);
-  return put(tree, below, process, tick.address, !tick.user, time).place;
+  const uint32_t version = Resolver::version_of(*process.maps_version, tick.address, tick.user);
+  return leaves_.at({{tick.address, version, !tick.user}, below}, [&] {
+    return put(tree, below, process, tick.address, !tick.user, time).place;
+  });
 }
 
 std::string Frames::name(FrameId id) const {

@@ -17,6 +17,7 @@
 #include "return_sites.h"
 #include "stack_starts.h"
 #include "text/path_tree.h"
+#include "text/recent.h"
 
 namespace post {
 
@@ -120,8 +121,8 @@ class Frames {
                const JudgedStack& judged, bool in_kernel, const Process& process, uint64_t time);
 
   // Adds the stack of a tick's record, or without one only the function on which it fell, below a
-  // node of the tree; returns the node of the innermost. The stack is added to the counts.
-  // user_frames: those that it lacks.
+  // node of the tree, which is the same in each call; returns the node of the innermost. The stack
+  // is added to the counts. user_frames: those that it lacks.
   uint32_t put_tick(PathTree& tree, uint32_t below, const pi::TprofTick& tick,
                     const pi::RecordView& record, const Process& process, uint64_t time,
                     StackCounts& counts, const pi::UserFrames* user_frames);
@@ -140,6 +141,31 @@ class Frames {
                                  std::string_view module);
 
  private:
+  struct Address {
+    uint64_t address = 0;
+    uint32_t version = 0;  // Resolver's; 0: none
+    bool kernel = false;
+    bool guessed = false;
+    bool operator==(const Address&) const = default;
+    uint64_t hash() const {
+      return Resolver::hash_of(address, version) ^ (guessed ? 2 : 0) ^ (kernel ? 1 : 0);
+    }
+  };
+  struct Leaf {
+    Address function;
+    uint32_t below = 0;  // a node of the tree
+    bool operator==(const Leaf&) const = default;
+    uint64_t hash() const {
+      return function.hash() ^ uint64_t { below } * 0x9e3779b97f4a7c15ull >> 40;
+    }
+  };
+  struct AtAddress {
+    FrameId function = 0;
+    uint32_t inlined = 0;  // Place's
+  };
+  const AtAddress& find(const Process& process, uint64_t address, bool kernel, uint64_t time,
+                        bool guessed = false);
+
   static Frame frame_of(const Place& place, NameId symbol, bool kernel);
   FrameId intern(const Frame& frame);
   FrameId intern_guess(Frame frame);
@@ -157,6 +183,8 @@ class Frames {
   const NameId main_;
   const StackSource source_;
   Resolver resolver_;
+  Recent<Address, AtAddress> recent_;  // before the resolver's cache of names
+  Recent<Leaf, uint32_t> leaves_;      // the nodes of ticks
   ReturnSites sites_;
   std::vector<Frame> frames_;
   std::unordered_map<uint64_t, uint32_t> known_addresses_;  // as numbers from 1

@@ -6,11 +6,6 @@
 #include "text/text.h"
 
 namespace post {
-namespace {
-
-constexpr uint32_t kernel_version = 0xffffffff;  // versions of processes are counted up from 1
-
-}  // namespace
 
 Resolver::Resolver(Symbolizer& symbolizer, StringTable& names, Options options,
                    size_t cache_entries)
@@ -31,10 +26,8 @@ uint32_t Resolver::chain_at(const Process& process, uint64_t address, uint64_t t
 const Place& Resolver::find(const Process& process, uint32_t maps_version, uint64_t address,
                             bool user, uint64_t time) {
   // The names of a kernel address do not depend on the process.
-  const bool kernel = !user && address >> 63 != 0;
-  const uint32_t version = kernel ? kernel_version : maps_version;
-  const uint64_t hash = (address + version * 0x9e3779b97f4a7c15ull) * 0xd6e8feb86659fd93ull;
-  Place& place = places_[hash >> 32 & (places_.size() - 1)];
+  const uint32_t version = version_of(maps_version, address, user);
+  Place& place = places_[hash_of(address, version) & (places_.size() - 1)];
   if (place.maps_version == version && place.address == address) return place;
   const bool is_named = PITRACE_FRAME_IS_NAMED(address);
   const Lookup lookup =

@@ -41,18 +41,29 @@ class Resolver {
   // Both must outlive this. places: of the cache, a power of two.
   Resolver(Symbolizer& symbolizer, StringTable& names, Options options, size_t cache_entries);
 
+  // The version under which an address is known. user: not in the kernel.
+  static uint32_t version_of(uint32_t maps_version, uint64_t address, bool user) {
+    return !user && address >> 63 != 0 ? kernel_version : maps_version;
+  }
+  static uint64_t hash_of(uint64_t address, uint32_t version) {
+    return (address + version * 0x9e3779b97f4a7c15ull) * 0xd6e8feb86659fd93ull >> 32;
+  }
+
   // maps_version: of the process at the time of the sample. Valid until the next call.
   const Place& find(const Process& process, uint32_t maps_version, uint64_t address, bool user,
                     uint64_t time);
 
-  // The functions inlined at an address, the outermost first; their names are marked as inlined.
-  const std::vector<NameId>& inlined(const Place& place) const { return chains_[place.inlined]; }
+  // The functions inlined at an address (Place::inlined), the outermost first; their names are
+  // marked as inlined.
+  const std::vector<NameId>& inlined(uint32_t of_place) const { return chains_[of_place]; }
   // The last of them, or the symbol.
   NameId innermost(const Place& place) const {
     return place.inlined == 0 ? place.symbol : chains_[place.inlined].back();
   }
 
  private:
+  static constexpr uint32_t kernel_version = 0xffffffff;  // of processes: they are counted from 1
+
   uint32_t chain_at(const Process& process, uint64_t address, uint64_t time);
 
   Symbolizer& symbolizer_;

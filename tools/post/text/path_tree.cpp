@@ -12,30 +12,28 @@ size_t PathTree::slot_of(uint32_t parent, uint32_t value) const {
   const uint64_t key = static_cast<uint64_t>(parent) << 32 | value;
   const uint64_t mixed = (key ^ key >> 29) * 0x9e3779b97f4a7c15ull;
   size_t slot = mixed >> 32 & mask;
-  for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
-    const Node& node = nodes_[slots_[slot]];
-    if (node.parent == parent && node.value == value) break;
-  }
+  for (; slots_[slot].node != 0; slot = (slot + 1) & mask)
+    if (slots_[slot].content.parent == parent && slots_[slot].content.value == value) break;
   return slot;
 }
 
 uint32_t PathTree::child(uint32_t parent, uint32_t value) {
   size_t slot = slot_of(parent, value);
-  if (slots_[slot] == 0) {
-    if (nodes_.size() * 2 > slots_.size()) {
+  if (slots_[slot].node == 0) {
+    if (nodes_.size() * 3 > slots_.size() * 2) {
       grow();
       slot = slot_of(parent, value);
     }
     nodes_.push_back({parent, value});
-    slots_[slot] = static_cast<uint32_t>(nodes_.size() - 1);
+    slots_[slot] = {{parent, value}, static_cast<uint32_t>(nodes_.size() - 1)};
   }
-  return slots_[slot];
+  return slots_[slot].node;
 }
 
 void PathTree::grow() {
-  slots_.assign(slots_.size() * 2, 0);
+  slots_.assign(slots_.size() * 2, {});
   for (uint32_t place = 1; place < nodes_.size(); ++place)
-    slots_[slot_of(nodes_[place].parent, nodes_[place].value)] = place;
+    slots_[slot_of(nodes_[place].parent, nodes_[place].value)] = {nodes_[place], place};
 }
 
 }  // namespace post

@@ -29,11 +29,17 @@ class PathTree {
   size_t size() const { return nodes_.size(); }
 
  private:
+  // With the contents of the node, so that a lookup reads one place of the memory.
+  struct Slot {
+    Node content;
+    uint32_t node = 0;  // 0: empty, since the root has no parent
+  };
+
   size_t slot_of(uint32_t parent, uint32_t value) const;
   void grow();
 
   std::vector<Node> nodes_;
-  std::vector<uint32_t> slots_;  // open addressing; a node, or 0: the root has no parent
+  std::vector<Slot> slots_;  // open addressing
 };
 
 }  // namespace post
