@@ -46,6 +46,7 @@ sh -c 'mkdir -p /sys/fs/cgroup/before.service && echo $$ >/sys/fs/cgroup/before.
 sleeper=$!
 swtrace init --source driver -t cont -f cgroups.nrm2
 swtrace enable tprof
+swtrace setrate 1000
 swtrace on
 program one 1 >one.out
 program three 3 >three.out
