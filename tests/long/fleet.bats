@@ -290,3 +290,23 @@ own_symbols() {
     done <commands
     [ "$(fleet top --json | jq .ticks)" -eq "$(jq -s 'map(.ticks) | add' host*/tprof.json)" ]
 }
+
+@test "ClickHouse's engine answers the same by the views of docs/fleet.md and the same SQL" {
+    if [[ -z ${PITRACE_CHDB-} ]]; then
+        cp -r "$SOURCE_DIR/tests/long/clickhouse" chdb
+        (cd chdb && npm ci --ignore-scripts --no-audit --no-fund)
+        PITRACE_CHDB=$PWD/chdb
+    fi
+    cp "$SOURCE_DIR/tests/long/clickhouse/ask.mjs" "$PITRACE_CHDB/"
+    node "$PITRACE_CHDB/ask.mjs" "$SOURCE_DIR/docs/fleet.md" "$SOURCE_DIR/tools/fleet/sql" "$PWD/fleet" >clickhouse.json
+    for by in host kernel service process module; do
+        fleet top --json --by $by | jq -Sc ".by.$by[] | {name, ticks, hosts}" | sort >duckdb
+        jq -Sc ".$by[] | {name, ticks, hosts}" clickhouse.json | sort | diff duckdb -
+    done
+    ticks=$(fleet top --json | jq .ticks)
+    jq -e --argjson ticks "$ticks" '.summary.ticks == $ticks and .hosts.a == $ticks and ([.diff[].a] | add) == $ticks and
+        ([.page[].ticks] | add) == ([.paths[].ticks] | add) and (.page_stacks | length) == (.stacks | length)' clickhouse.json
+    # The ticks of all call paths are those of post's folded stacks.
+    fleet flame | awk '{ sum += $NF } END { print sum }' >paths
+    [ "$(jq '[.paths[].ticks] | add' clickhouse.json)" -eq "$(<paths)" ]
+}

@@ -2,11 +2,11 @@
 -- Ticks by {name}, which is a column or an expression; {module}: its module, or ''. In two steps, since that is faster than
 -- COUNT(DISTINCT host).
 SELECT name,
-       module,
+       in_module AS module,
        CAST(SUM(ticks) AS BIGINT) AS ticks,
        CAST(COUNT(*) AS BIGINT) AS hosts
 FROM (SELECT COALESCE({name}, '') AS name,
-             COALESCE({module}, '') AS module,
+             COALESCE({module}, '') AS in_module,
              host,
              SUM(count) AS ticks
       FROM records
