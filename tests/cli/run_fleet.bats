@@ -116,6 +116,24 @@ tables() { find fleet/records -name '*.parquet' | wc -l; }
     grep -q 'more than 10 MB (disk_mb): removed the 1 oldest files' log
 }
 
+@test "after the recorder is killed another one records; what a killed post has left is removed" {
+    settings seconds=80000
+    mkdir -m 700 fleet
+    touch -d '-20 minutes' fleet/.post-old.tmp
+    touch fleet/.post-new.tmp
+    start
+    until_recording
+    [ "$(find fleet -name '.post-*.tmp')" = fleet/.post-new.tmp ]
+    calls 1 >/dev/null
+    sleep 2
+    recorder=$(PITRACE_SOCKET=$PWD/spool/recorder swtrace info --json | jq .trace.recorder)
+    kill -KILL "$recorder"
+    until_value partial 1
+    [[ $(<log) == *"the recorder has ended"* ]]
+    until_recording
+    end
+}
+
 # bats test_tags=long
 @test "the capabilities of its unit are enough to record all processes, also those of other users" {
     [ "$(id -u)" -eq 0 ] || skip "needs root"
@@ -146,6 +164,18 @@ tables() { find fleet/records -name '*.parquet' | wc -l; }
     done
     mkfifo pipe
     for config in nosuch pipe /dev/zero .; do run -125 timeout 10 run.fleet --config "$config"; done
+    # Who can write them decides where traces go.
+    settings
+    chmod 666 settings
+    run -125 run.fleet --config settings
+    [[ $output == *"another user could change settings"* ]]
+    chmod 644 settings
+    if [ "$(id -u)" -eq 0 ]; then
+        chown nobody settings
+        run -125 run.fleet --config settings
+        [[ $output == *"another user could change settings"* ]]
+        rm settings
+    fi
     run -255 run.fleet --nosuch
     run -255 run.fleet --config
     mkdir -m 777 open
