@@ -67,6 +67,13 @@ void in_child() {
   session->begin_child();
 }
 
+// The error of several logs names all that are missing.
+void add_error(const Status& one, Status& all) {
+  if (one) return;
+  const std::string before = all ? "" : all.error().message + "; ";
+  all = Error{one.error().code, before + one.error().message};
+}
+
 bool has_events(const callflow::Snapshot& snapshot) {
   return std::any_of(snapshot.threads.begin(), snapshot.threads.end(),
                      [](const auto& thread) { return thread.events > 0; });
@@ -285,10 +292,14 @@ Status Session::write(bool others_run) {
   std::optional<Names> own;
   const Names& names = lock ? all_names() : own.emplace();
   const auto name_of = [&](uint64_t function) { return names.of(function); };
-  const auto written =
+  Status written =
       options_.events ? write_events(snapshot, name_of) : write_tree(snapshot, name_of);
   ++number_;
-  if (!written) return written;
+  add_error(save_minima(snapshot), written);
+  return written;
+}
+
+Status Session::save_minima(const callflow::Snapshot& snapshot) const {
   if (options_.save_minima_file.empty()) return {};
   auto minima = callflow::observed_minima(snapshot, calibration_.stored);
   minima.key = callflow::processor_name();
@@ -329,12 +340,9 @@ Status Session::write_tree(const callflow::Snapshot& snapshot, const callflow::N
   const std::string path = log_name(options_, "rt", number_, pid_);
   const callflow::ReportSettings settings = {heading(snapshot), meter_.columns, options_.types,
                                              options_.legend};
-  Status written;  // the error names all that is missing
+  Status written;
   const auto write = [&](const char* suffix, const auto& format) {
-    const auto result = write_log(path + suffix, format);
-    if (result) return;
-    const std::string before = written ? "" : written.error().message + "; ";
-    written = Error{result.error().code, before + result.error().message};
+    add_error(write_log(path + suffix, format), written);
   };
   write("", [&](const callflow::Sink& sink) {
     return callflow::log_rt(snapshot, settings, name_of, sink);
@@ -370,7 +378,7 @@ Status Session::write_events(const callflow::Snapshot& snapshot, const callflow:
     return Error{written.error().code, "'" + name + "': " + written.error().message};
   };
   auto written = convert(path, callflow::log_gen);
-  if (written && options_.json) written = convert(path + ".json", callflow::log_gen_json);
+  if (options_.json) add_error(convert(path + ".json", callflow::log_gen_json), written);
   return written;
 }
 

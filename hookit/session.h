@@ -74,6 +74,7 @@ class Session {
   Status open_events();
   // others_run: other threads of the program, which may be inside an event.
   Status write(bool others_run = true);
+  Status save_minima(const pi::callflow::Snapshot& snapshot) const;
   std::string heading(const pi::callflow::Snapshot& snapshot) const;
   Status write_tree(const pi::callflow::Snapshot& snapshot, const pi::callflow::NameOf& name_of);
   Status write_events(const pi::callflow::Snapshot& snapshot, const pi::callflow::NameOf& name_of);

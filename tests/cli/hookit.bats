@@ -336,6 +336,11 @@ END
     # What is missing is named.
     JPROFOPTS=nopidx,json,folded run -3 limited
     grep -q "log-rt.1' cannot.*; './log-rt.1.json' cannot.*; './log-rt.1.folded' cannot" err
+    mkdir log-rt.1.folded
+    JPROFOPTS=nopidx,raw_cycles,folded,saveminima=minima run -3 "$hooked" tree 1
+    [[ $output == "hookit: './log-rt.1.folded' is not a regular file."* ]]
+    [ -s minima ]
+    rmdir log-rt.1.folded
     JPROFOPTS=nopidx,raw_cycles,calltrace run -3 limited
     grep -q ' Lost :: 40000 events that could not be written' log-gen.1
 }
