@@ -210,6 +210,9 @@ Status CallFlow::prepare(JNIEnv* jni) {
     if (!enable(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK))
       return Error{no_events, "this JVM does not report class files"};
     class_probes_.instrument_loaded(jvmti_, jni);
+    if (const std::string unread = unread_classes(); !unread.empty())
+      say("classes without probes: " + unread +
+          ". Their calls are not recorded; build JProf with a newer libasm-java");
   }
   initial_frames_.prepare(vm_, jvmti_, methods_);
   settings_.initial_frames = initial_frames;

@@ -98,6 +98,7 @@ class CallFlow final : private CommandedRecording {
   void name_threads(JNIEnv* jni, pi::callflow::Snapshot& snapshot);
   std::string name_of(uint64_t id) const;
   std::string inlined_methods() const;
+  std::string unread_classes() const;
   std::string heading();
   void report(const std::string& text) const;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What call flow writes: log-rt, log-gen, log-unrecorded and the minima of calibration.
+#include <algorithm>
 #include <map>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -67,12 +69,24 @@ std::string CallFlow::inlined_methods() const {
          "less, even below 0\n";
 }
 
+// Such as all classes of a JVM that is newer than ASM. Empty: none.
+std::string CallFlow::unread_classes() const {
+  constexpr std::string_view why = "this JProf's ASM cannot read it";  // Transformer.java
+  const auto all = methods_.unrecorded();
+  const auto count = std::count_if(all.begin(), all.end(),
+                                   [&](const auto& one) { return one.second.starts_with(why); });
+  if (count == 0) return {};
+  return std::to_string(count) + ", whose class files the ASM of this JProf cannot read";
+}
+
 std::string CallFlow::heading() {
   std::string text =
       log_heading(jvm_name(jvmti_), options_.method_events ? ", events of the JVM" : "");
   if (!options_.method_events)
     text +=
         " Calls of other code :: '" + logs_.unrecorded().path() + "' lists what has no probes\n";
+  if (const std::string unread = unread_classes(); !unread.empty())
+    text += " Classes without probes :: " + unread + "\n";
   if (!metrics_note_.empty()) text += " Metrics :: " + metrics_note_ + "\n";
   if (!options_.method_events && !options_.object_info && !settings_.meter.metrics.empty())
     text += inlined_methods();

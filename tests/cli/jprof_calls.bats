@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 # CALLTREE of JProf in real Java virtual machines: calls are counted exactly, and the program stays as it is.
 
+bats_require_minimum_version 1.5.0
+
 setup() {
   agent=$BUILD_DIR/lib/libjprof.so
   classes=$BUILD_DIR/tests/java
@@ -325,6 +327,16 @@ END
   run java -agentpath:"$agent=calltree,noserver" -version
   [ "$status" -ne 0 ]
   [[ $output == *"CALLTREE,NOSERVER records nothing without START"* ]]
+}
+
+@test "the head of log-rt has the number of classes that ASM cannot read" {
+  cp "$classes/Iterations.class" .
+  java -agentpath:"$agent=calltree,start,nopidx" -cp . Iterations 1 >out
+  run -1 grep ' Classes without probes ::' log-rt.1
+  printf '\xc8' | dd of=Iterations.class bs=1 seek=7 conv=notrunc status=none # its version is 200
+  run -1 java -agentpath:"$agent=calltree,start,nopidx" -cp . Iterations 1
+  grep -q '^ Classes without probes :: 1, whose class files the ASM of this JProf cannot read$' log-rt.1
+  grep -q '^Iterations: .*ASM cannot read it: Unsupported class file major version 200$' log-unrecorded.1
 }
 
 @test "a directory of logs that is missing is reported once, and the program runs without probes" {
