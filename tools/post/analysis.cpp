@@ -8,8 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "read/trace_archive.h"
+#include "report/subject.h"
 
 namespace post {
 namespace {
@@ -184,10 +187,17 @@ pi::Status TickAnalysis::write_reports(const Summary& summary) {
 }
 
 std::vector<Hint> TickAnalysis::hints(const Summary& summary) const {
-  return make_hints(summary.tree, summary.names, options_.report.labels, summary.symbol_notes,
-                    [this](const std::vector<std::string>& paths) {
-                      return run_.saved_symbols ? run_.packages : find_packages(paths);
-                    });
+  // On a busy machine other programs have more ticks without a name.
+  const Subject subject(summary);
+  std::set<std::string> own;
+  for (const Leaf& leaf : summary.tree.leaves())
+    if (leaf.ticks != 0 && subject.contains(leaf.origin)) own.insert(process_name(leaf, summary));
+  return make_hints(
+      summary.tree, summary.names, options_.report.labels, summary.symbol_notes,
+      [this](const std::vector<std::string>& paths) {
+        return run_.saved_symbols ? run_.packages : find_packages(paths);
+      },
+      own);
 }
 
 Packages TickAnalysis::packages() const {

@@ -246,7 +246,7 @@ std::vector<std::string> files_without_names(const SampleTree& tree, const Strin
 
 std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
                              const LabelOptions& labels, const std::vector<std::string>& notes,
-                             const FindPackages& find_packages) {
+                             const FindPackages& find_packages, const std::set<std::string>& own) {
   std::vector<Hint> hints;
   std::map<std::string, std::vector<std::string>> files;  // by program
   const auto programs = count(tree, names, labels, notes);
@@ -257,7 +257,9 @@ std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
     if (unnamed < few_ticks || unnamed * 100 <= program.ticks * percent_without_hint) continue;
     hints.push_back({name, program.ticks, unnamed, "", ""});
   }
-  std::ranges::sort(hints, [](const Hint& a, const Hint& b) {
+  std::ranges::sort(hints, [&own](const Hint& a, const Hint& b) {
+    const bool a_is_own = own.contains(a.program), b_is_own = own.contains(b.program);
+    if (a_is_own != b_is_own) return a_is_own;
     return a.unnamed != b.unnamed ? a.unnamed > b.unnamed : a.program < b.program;
   });
   if (hints.size() > max_hints) hints.resize(max_hints);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,13 @@ using FindPackages = std::function<Packages(const std::vector<std::string>& path
 std::vector<std::string> files_without_names(const SampleTree& tree, const StringTable& names);
 
 // Returns a hint for each program with more than 5 % of ticks without a name, the one with the most
-// such ticks first; at most five. notes: the remarks on symbols, each of which begins with a file;
-// a hint refers to those about files that are not used. The tree and the names are those of reports
-// with these labels.
+// such ticks first; at most five, of which own programs come first. notes: the remarks on symbols,
+// each of which begins with a file; a hint refers to those about files that are not used. The tree
+// and the names are those of reports with these labels.
 std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
                              const LabelOptions& labels, const std::vector<std::string>& notes,
-                             const FindPackages& find_packages);
+                             const FindPackages& find_packages,
+                             const std::set<std::string>& own = {});
 
 }  // namespace post
 

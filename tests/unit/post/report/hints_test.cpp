@@ -4,6 +4,10 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+#include <string>
+#include <vector>
+
 namespace {
 
 using namespace post;
@@ -22,11 +26,14 @@ class Hints : public testing::Test {
                     found),
         ticks);
   }
-  std::vector<Hint> hints() {
-    return make_hints(tree_, names_, {}, notes_, [this](const std::vector<std::string>& paths) {
-      asked_ = paths;
-      return packages_;
-    });
+  std::vector<Hint> hints(const std::set<std::string>& own = {}) {
+    return make_hints(
+        tree_, names_, {}, notes_,
+        [this](const std::vector<std::string>& paths) {
+          asked_ = paths;
+          return packages_;
+        },
+        own);
   }
   std::string only_text() {
     const auto all = hints();
@@ -119,6 +126,20 @@ TEST_F(Hints, ReferToTheNoteAboutAFile) {
   EXPECT_EQ(hints().front().brief,
             "100 % of app has no name: no symbols of memfd:x (deleted) (see tprof.out).");
   EXPECT_THAT(asked_, IsEmpty());
+}
+
+// A traced command of whose ticks few have no name, beside the compilers of a busy machine.
+TEST_F(Hints, AreAboutTheTracedProgramsFirst) {
+  const auto programs = [](const std::vector<Hint>& all) {
+    std::vector<std::string> names;
+    for (const Hint& hint : all) names.push_back(hint.program);
+    return names;
+  };
+  for (const char* process : {"a_0001", "b_0002", "c_0003", "d_0004", "e_0005", "f_0006"})
+    add(process, "/bin/compiler", Found::no_symbol, 1000);
+  add("mine_0007", "/bin/mine", Found::no_symbol, 50);
+  EXPECT_THAT(programs(hints()), ElementsAre("a", "b", "c", "d", "e"));
+  EXPECT_THAT(programs(hints({"mine", "f"})), ElementsAre("f", "mine", "a", "b", "c"));
 }
 
 TEST_F(Hints, NameTheOptionOfEachRuntime) {
