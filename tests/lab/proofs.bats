@@ -10,5 +10,6 @@
   read -ra options <<<"${LAB_OPTIONS:-}"
   PITRACE_WERROR=1 "$SOURCE_DIR/scripts/lab" --kernel "${LAB_KERNELS:?}" --timeout 1200 "${options[@]}" -- \
     env BUILD_DIR="$BUILD_DIR" SOURCE_DIR="$SOURCE_DIR" STAGE="${STAGE:?must be the folder with the installed programs}" PROOF_SOURCE=driver \
-    LAB_TAGS="${LAB_TAGS-}" bats -T --filter-tags "${LAB_TAGS:-!long,!lab:long}" "${files[@]}" > >(sed 's/^/# /' >&3)
+    PITRACE_CACHE="${PITRACE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pitrace}" LAB_TAGS="${LAB_TAGS-}" \
+    bats -T --filter-tags "${LAB_TAGS:-!long,!lab:long}" "${files[@]}" > >(sed 's/^/# /' >&3)
 }

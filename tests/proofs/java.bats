@@ -117,11 +117,12 @@ check_hellop() {
   awk -v a="$apart" -v b="$inlined" 'BEGIN { exit !(a > 10 && a < 95 && a - b < 3 && b - a < 3) }'
 }
 
-# interpret SECONDS: traces Tree, which begins when the trace is on, alone where that is possible, and makes post's reports.
+# interpret SECONDS JAVA...: traces Tree, which begins when the trace is on, alone where that is possible, and makes post's reports.
 interpret() {
-  local scope=()
+  local scope=() seconds=$1
+  shift
   mkfifo go
-  bash -c 'read -r _ <go; exec "$@"' bash java -Xint -XX:+PreserveFramePointer -cp "$classes" Tree "$1" &
+  bash -c 'read -r _ <go; exec "$@"' bash "$@" -Xint -XX:+PreserveFramePointer -cp "$classes" Tree "$seconds" &
   jvm=$!
   if [[ $PROOF_SOURCE == perf ]]; then scope=(--scope process --pid "$jvm"); fi
   swtrace init --source "$PROOF_SOURCE" -s 64 "${scope[@]}"
@@ -139,25 +140,54 @@ interpret() {
   rm go
 }
 
-@test "interpreted methods have their names and the shares of their calls in stacks, without JProf" {
-  need_java
-  # An emulated processor does not run the same instructions at the same speed everywhere.
-  local points=2 seconds
-  if [[ $PROOF_SOURCE == driver ]]; then points=4; fi
+# tree_has_names JAVA...: the methods of Tree have their names, and the shares of their calls.
+tree_has_names() {
+  # An emulated processor does not run the same instructions at the same speed everywhere, and has few ticks on a busy host.
+  local points=2 ticks=2500 lengths=(2 5 10) seconds
+  if [[ $PROOF_SOURCE == driver ]]; then points=4 ticks=1500 lengths=(3 20 120); fi
   # Other load takes time from the program, unequally from its parts: then again for longer.
-  for seconds in 2 5 10; do
-    interpret "$seconds"
+  for seconds in "${lengths[@]}"; do
+    interpret "$seconds" "$@"
     # Tree.beta(LTree$Call\x3b)V (interpreted), as beta is known.
     sed -E 's/\([^;]*\)V \(interpreted\)//g' tprof.folded >folded
     own_frames java folded >frames
-    ! has_shares "$points" 2500 <frames >/dev/null || break
+    ! has_shares "$points" "$ticks" <frames >/dev/null || break
   done
-  has_shares "$points" 2500 <frames
+  has_shares "$points" "$ticks" <frames
   # The thread itself is in one of the methods, but for a few ticks between two of them.
   grep -E ';Tree\.work(;| )' folded | awk '
     { all += $NF } /;(Interpreter|\[anon\]|\[unknown\]) [0-9]+$/ { between += $NF }
     END { print between + 0 " of " all " between methods"; exit between > 0.02 * all }'
   grep -E '^ +SYM +[0-9]+ +[0-9.]+ +Tree\.shared\(I\)V \(interpreted\)$' tprof.out
+}
+
+@test "interpreted methods have their names and the shares of their calls in stacks, without JProf" {
+  need_java
+  tree_has_names java
+}
+
+# java_of VERSION: sets other to the command of that version of Java: of this machine, or of the root of Debian 13 that
+# tests/long/trixie.bats makes.
+java_of() {
+  local root=${PITRACE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/pitrace}/roots/trixie path
+  for path in /usr/lib/jvm/*-"$1"-*/bin/java; do
+    if [[ -x $path ]]; then other=("$path") && return; fi
+  done
+  path=/usr/lib/jvm/java-$1-openjdk-amd64/bin/java
+  [[ -x $root$path && $EUID -eq 0 ]] || skip "there is no JDK $1, nor a root of Debian 13 with it"
+  other=("$SOURCE_DIR/scripts/lab.d/in-root" "$root" "$BATS_RUN_TMPDIR" -- "$path")
+}
+
+@test "the same with JDK 21" {
+  need_java
+  java_of 21
+  tree_has_names "${other[@]}"
+}
+
+@test "the same with JDK 25" {
+  need_java
+  java_of 25
+  tree_has_names "${other[@]}"
 }
 
 @test "JProf attaches to a running JVM and detaches" {

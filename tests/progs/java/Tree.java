@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The call tree of tests/progs/calls.c in Java, to be interpreted (-Xint): alpha is behind an
-// interface, beta gets a lambda. Usage: Tree SECONDS of processor time.
+// interface, beta gets a lambda. Usage: Tree SECONDS of processor time, beside the JVM's start.
 public class Tree {
     private static final int UNIT = 500;
 
@@ -47,12 +47,16 @@ public class Tree {
     }
 
     public static void main(String[] args) {
-        long milliseconds = (long) (Double.parseDouble(args[0]) * 1000);
+        long end = processorTime() + (long) (Double.parseDouble(args[0]) * 1000);
         Part part = new Own();
         do {
             for (int i = 0; i < 50; i++) {
                 work(part);
             }
-        } while (ProcessHandle.current().info().totalCpuDuration().orElseThrow().toMillis() < milliseconds);
+        } while (processorTime() < end);
+    }
+
+    private static long processorTime() {
+        return ProcessHandle.current().info().totalCpuDuration().orElseThrow().toMillis();
     }
 }
