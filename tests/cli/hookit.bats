@@ -293,7 +293,7 @@ END
     [ -z "$output" ]
     grep -q '^ Calls :: none: no function that was compiled with hooks was called' log-rt.1
     run -3 "$hooked" tree 1
-    ! grep -q 'Calls ::' log-rt.1
+    run -1 grep -q 'Calls ::' log-rt.1
     rm log-rt.1*
     JPROFOPTS=nopidx,minima=/nonexistent run -3 "$hooked" tree 1
     [ "$output" = "hookit: '/nonexistent' cannot be read: No such file or directory.
