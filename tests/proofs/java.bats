@@ -136,7 +136,9 @@ interpret() {
   swtrace off
   swtrace get
   swtrace free
-  post -folded -clip 0
+  post -folded -clip 0 --json
+  # Why names are missing, for example since a table took an emulated processor too long.
+  jq -r '.trace.notes[]' tprof.json
   rm go
 }
 
