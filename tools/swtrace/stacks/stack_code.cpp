@@ -37,6 +37,7 @@ const Mapping* StackCode::find_runtime() {
 }
 
 RuntimeProcess* StackCode::runtime() {
+  if (process_.is_recorded) return nullptr;
   if (runtime_) return *runtime_;
   runtime_ = nullptr;
   const Mapping* const found = find_runtime();
@@ -131,6 +132,8 @@ unwind::Code StackCode::find(const unwind::FramePlace& place) {
   unwind::Code code{true, nullptr, mapping->bias, nullptr};
   if (!is_ready(*mapping)) return code;
   if (mapping->file) code.table = mapping->file->table();
+  if (process_.is_recorded && !unopened_.file && mapping->file && !mapping->file->refusal().empty())
+    unopened_ = {mapping->file, place.inner};
   const bool is_of_runtime =
       code.table && code.table->runtime() != unwind::Runtime::none &&
       (code.table->find(place.address - code.bias).cfa->flags & unwind::rule_runtime) != 0;

@@ -22,6 +22,7 @@ class StackCode : public unwind::CodeOfProcess {
     uint32_t pid;
     const ProcessMap* memory;  // null: nothing is known
     bool last;                 // do without what is not ready
+    bool is_recorded;          // it has run elsewhere: the process of that id is another one
   };
   // All must outlive this.
   StackCode(TableFiles& files, RuntimeProcesses& runtimes, const Process& process,
@@ -35,6 +36,14 @@ class StackCode : public unwind::CodeOfProcess {
   bool waits() const { return waits_; }
   // The file whose table that is; null: the code.
   const std::shared_ptr<TableFile>& missing() const { return missing_; }
+
+  // The first file of a recorded process that could not be opened, and the number of frames inside
+  // of its code; null: none. What is found beyond is no caller.
+  struct Unopened {
+    std::shared_ptr<TableFile> file;
+    size_t inner = 0;
+  };
+  const Unopened& unopened() const { return unopened_; }
 
   // The frames in an interpreter, and the structures of the methods that it interprets there.
   struct Interpreted {
@@ -72,6 +81,7 @@ class StackCode : public unwind::CodeOfProcess {
   const unwind::CapturedStack& stack_;
   bool waits_ = false;
   std::shared_ptr<TableFile> missing_;
+  Unopened unopened_;
   std::optional<RuntimeProcess*> runtime_;  // once it was looked for
   unwind::FrameOfCode frame_;               // the last that was asked for
   Interpreted interpreted_;

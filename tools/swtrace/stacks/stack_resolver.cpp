@@ -3,8 +3,12 @@
 #include "stack_resolver.h"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
+#include <pi/printable.h>
 
 #include "walk/walk_stack.h"
 
@@ -53,7 +57,8 @@ void StackResolver::begin() {
   waiting_.clear();
   maps_.clear();
   runtimes_.clear();
-  late_ = late_code_ = unnamed_ = 0;
+  late_ = late_code_ = unnamed_ = cut_elsewhere_ = 0;
+  cut_.clear();
   if (names_frames_) names_ = std::make_shared<FrameNames>();
   runtimes_.use_names(names_);
 }
@@ -112,6 +117,46 @@ std::shared_ptr<RuntimeProcess> StackResolver::put_names(StackCode& code,
   return nullptr;
 }
 
+void StackResolver::cut_at(const StackCode::Unopened& unopened, unwind::Walked& walked) {
+  constexpr size_t max_files = 1 << 12;
+  walked.frames = std::min(walked.frames, unopened.inner);
+  walked.by_table = std::min(walked.by_table, walked.frames);
+  walked.end = unwind::End::cut;
+  const std::string& path = unopened.file->path();
+  if (cut_.size() >= max_files && !cut_.contains(path)) {
+    ++cut_elsewhere_;
+    return;
+  }
+  CutStacks& cut = cut_[path];
+  ++cut.count;
+  cut.reason = unopened.file->refusal();
+}
+
+// The files with the most stacks.
+std::string StackResolver::note_on_cut_stacks() const {
+  constexpr size_t max_named = 10;
+  using File = std::pair<const std::string, CutStacks>;
+  std::vector<const File*> files;
+  uint64_t all = cut_elsewhere_;
+  for (const File& file : cut_) {
+    files.push_back(&file);
+    all += file.second.count;
+  }
+  std::stable_sort(files.begin(), files.end(),
+                   [](const File* a, const File* b) { return a->second.count > b->second.count; });
+  std::string text = fmt::format("{} user stack(s) are cut in the code of {}{} file(s)", all,
+                                 files.size(), cut_elsewhere_ != 0 ? " or more" : "");
+  const char* before = ": ";
+  for (const File* file : std::span(files).first(std::min(files.size(), max_named))) {
+    fmt::format_to(std::back_inserter(text), "{}{} ({}: {})", before, printable(file->first),
+                   file->second.count, file->second.reason);
+    before = ", ";
+  }
+  if (files.size() > max_named)
+    fmt::format_to(std::back_inserter(text), " and {} more", files.size() - max_named);
+  return text + ".";
+}
+
 // A process can make its stacks wait for long: they are not walked again before it has read names.
 bool StackResolver::is_ready(const Waiting& waiting) {
   if (waiting.missing) return files_.is_done(*waiting.missing);
@@ -130,7 +175,7 @@ bool StackResolver::resolve(const pi_stack_copy& copy, bool last, std::span<uint
   static_assert(PI_STACK_REGISTERS == unwind::register_count);
   std::copy(std::begin(copy.registers), std::end(copy.registers), stack.registers.begin());
   stack.bytes = {static_cast<const std::byte*>(copy.bytes), copy.length};
-  StackCode code(files_, runtimes_, {copy.pid, memory.get(), last}, stack);
+  StackCode code(files_, runtimes_, {copy.pid, memory.get(), last, is_recorded_}, stack);
   auto walked = unwind::walk_stack(stack, code, addresses);
   // Before the names are asked for, which another thread reads.
   const uint64_t reads = code.method_reads();
@@ -146,6 +191,7 @@ bool StackResolver::resolve(const pi_stack_copy& copy, bool last, std::span<uint
   else if (code.waits())
     ++late_code_;
   waiting_.erase(copy.id);
+  if (code.unopened().file) cut_at(code.unopened(), walked);
   frames.frames = static_cast<uint32_t>(walked.frames);
   frames.by_table = static_cast<uint32_t>(walked.by_table);
   frames.end = end_of(walked.end);
@@ -167,6 +213,7 @@ std::vector<std::string> StackResolver::notes() const {
                     "not be read in "
                     "time: their stacks are guessed.",
                     runtimes_.hanging()));
+  if (!cut_.empty()) notes.push_back(note_on_cut_stacks());
   if (late_ != 0)
     notes.push_back(fmt::format(
         "{} user stack(s) were unwound without a table that was not ready in time.", late_));

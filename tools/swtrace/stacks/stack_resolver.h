@@ -4,6 +4,7 @@
 #define SWTRACE_STACK_RESOLVER_H
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -21,8 +22,15 @@ namespace pi::swtrace {
 // Called by one thread at a time.
 class StackResolver {
  public:
+  // For stacks of running processes.
   explicit StackResolver(TableFiles::Compile compile, const TableFiles::Limits& limits = {})
       : files_(std::move(compile), limits) {}
+  // For recorded stacks, whose processes are not here. open: opens their files; a stack ends where
+  // one cannot be opened.
+  StackResolver(TableFiles::Compile compile, const TableFiles::Limits& limits,
+                TableFiles::Open open)
+      : files_(std::move(compile), limits, std::move(open), TableFiles::When::when_wanted),
+        is_recorded_(true) {}
 
   // What libperfutil calls; this must outlive the trace. Interpreted methods get names then.
   pi_stack_resolver functions();
@@ -49,6 +57,14 @@ class StackResolver {
     RuntimeProcess::Clock::time_point since{};
   };
 
+  // Stacks that end in the code of a file that could not be opened.
+  struct CutStacks {
+    uint64_t count = 0;
+    std::string reason;
+  };
+
+  void cut_at(const StackCode::Unopened& unopened, unwind::Walked& walked);
+  std::string note_on_cut_stacks() const;
   std::shared_ptr<const ProcessMap> memory_at(const pi_stack_copy& copy);
   bool is_ready(const Waiting& waiting);
   // Puts names in place of addresses. Not null: the process that must first read some.
@@ -57,6 +73,9 @@ class StackResolver {
                                             std::span<uint64_t> addresses, unwind::Walked& walked);
 
   TableFiles files_;
+  const bool is_recorded_ = false;
+  std::map<std::string, CutStacks> cut_;  // by path
+  uint64_t cut_elsewhere_ = 0;            // in more files
   ProcessMaps maps_;
   RuntimeProcesses runtimes_;
   std::unordered_map<uint64_t, Waiting> waiting_;  // by the id of the copy

@@ -17,8 +17,14 @@ constexpr size_t max_path_bytes = 64 << 20;
 
 }  // namespace
 
-TableFiles::TableFiles(Compile compile, const Limits& limits, std::string proc)
-    : work_(std::make_shared<TableWork>(std::move(compile), limits, std::move(proc))) {}
+TableFiles::TableFiles(Compile compile, const Limits& limits, Open open, When when)
+    : work_(std::make_shared<TableWork>(std::move(compile), limits, std::move(open))),
+      when_(when) {}
+
+TableFiles::TableFiles(Compile compile, const Limits& limits, const std::string& proc)
+    : TableFiles(
+          std::move(compile), limits,
+          [proc](const MappedAs& place) { return open_mapped(place, proc); }, When::early) {}
 
 TableFiles::~TableFiles() {
   const bool ended = work_->stop();
@@ -54,24 +60,25 @@ std::shared_ptr<TableFile> TableFiles::mapped(const MappedAs& place) {
     return nullptr;
   }
   auto file = std::make_shared<TableFile>(place, path_bytes_);
-  if (start()) work_->open_soon(file);
+  if (when_ == When::early && start()) work_->open_soon(file);
   return file;
 }
 
 void TableFiles::ask(const std::shared_ptr<TableFile>& file, TableWish wish) {
+  if (when_ == When::when_wanted && wish != TableWish::wanted) return;
   if (!file->is_done_ && start()) work_->ask(file, wish);
 }
 
 bool TableFiles::is_done(TableFile& file) {
   if (!file.is_done_) {
     (void)start_opener();
-    file.is_done_ = work_->is_done(file, file.table_);
+    file.is_done_ = work_->is_done(file, file.table_, file.refusal_);
   }
   return file.is_done_;
 }
 
 std::vector<std::string> TableFiles::notes() const {
-  auto notes = work_->notes();
+  auto notes = work_->notes(when_ == When::early);
   if (paths_refused_ != 0)
     notes.push_back(
         fmt::format("{} mapped file(s) have no unwind tables, since the recorder keeps a limited "

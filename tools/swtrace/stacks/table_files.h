@@ -49,6 +49,9 @@ class TableFile {
 
   // Null before TableFiles::is_done(), and if there is none.
   const unwind::Table* table() const { return table_ ? &table_->table() : nullptr; }
+  const std::string& path() const { return place_.path; }
+  // Once it is done: why it could not be opened; "": it could.
+  const std::string& refusal() const { return refusal_; }
 
  private:
   friend class TableFiles;
@@ -58,10 +61,12 @@ class TableFile {
   // Of the thread that calls TableFiles.
   bool is_done_ = false;
   std::shared_ptr<const SealedTable> table_;
+  std::string refusal_;
   // Guarded by TableWork.
   std::shared_ptr<TableSource> source_;
   TableWish wish_ = TableWish::none;
   bool not_opened_ = false;
+  std::string why_not_opened_;
 };
 
 // Called by one thread at a time. Files are opened and tables compiled in threads of their own,
@@ -70,6 +75,11 @@ class TableFiles {
  public:
   // Called by two threads: for files of root, and for those of all other users.
   using Compile = std::function<Result<SealedTable>(const UniqueFd& file)>;
+  // Opens a mapped file, or a copy of the vdso; an error's message is the reason. Called by one
+  // thread, or by others while that waits for a file system.
+  using Open = std::function<Result<UniqueFd>(const MappedAs& place)>;
+  // When: an early one is opened while its process lives.
+  enum class When { early, when_wanted };
 
   struct Limits {
     // Of compiling: for the files of root, and for those of all other users.
@@ -77,14 +87,16 @@ class TableFiles {
     // With a file system that does not answer.
     std::chrono::nanoseconds patience = std::chrono::seconds(5);
   };
+  TableFiles(Compile compile, const Limits& limits, Open open, When when);
+  // Open the files of running processes.
   explicit TableFiles(Compile compile) : TableFiles(std::move(compile), Limits{}) {}
-  TableFiles(Compile compile, const Limits& limits, std::string proc = "/proc");
+  TableFiles(Compile compile, const Limits& limits, const std::string& proc = "/proc");
   // Waits up to a second for the threads, then detaches them.
   ~TableFiles();
   TableFiles(const TableFiles&) = delete;
   TableFiles& operator=(const TableFiles&) = delete;
 
-  // Opens the file soon, while its process lives. Null for memory without a file, and if the paths
+  // Null for memory without a file, and if the paths
   // of others use all memory for paths.
   std::shared_ptr<TableFile> mapped(const MappedAs& place);
   // Has the table compiled, if that is not done yet: a wanted one first, the one that most stacks
@@ -92,7 +104,8 @@ class TableFiles {
   void ask(const std::shared_ptr<TableFile>& file, TableWish wish);
   // The table is ready, or there will be none.
   bool is_done(TableFile& file);
-  // One sentence on each kind of files whose tables are missing.
+  // One sentence on each kind of files whose tables are missing; files that are opened when they
+  // are wanted have their TableFile::refusal() instead.
   std::vector<std::string> notes() const;
 
  private:
@@ -101,6 +114,7 @@ class TableFiles {
   bool start_opener();
 
   std::shared_ptr<TableWork> work_;  // shared with the threads, which may outlive this
+  const When when_;
   std::shared_ptr<std::atomic<size_t>> path_bytes_ = std::make_shared<std::atomic<size_t>>(0);
   uint64_t paths_refused_ = 0;
   std::vector<std::thread> threads_;

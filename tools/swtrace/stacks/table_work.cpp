@@ -24,8 +24,10 @@ constexpr size_t max_descriptors = 400;  // of 1,024, which is a usual limit
 constexpr size_t max_table_bytes = 512 << 20;
 constexpr size_t max_sources = 1 << 16;
 constexpr unsigned max_hanging_openers = 8;  // threads
+constexpr char no_answer[] = "its file system does not answer";
 
-// A copy of this process's vdso, which the kernel maps into all processes.
+}  // namespace
+
 UniqueFd copy_of_vdso() {
   const auto* base = reinterpret_cast<const std::byte*>(::getauxval(AT_SYSINFO_EHDR));
   if (!base) return {};
@@ -39,8 +41,13 @@ UniqueFd copy_of_vdso() {
 
 // While the process lives, map_files leads to the file itself. Without the permission for it, and
 // for a process that has ended, the file of that path and inode is used.
-UniqueFd open_mapped(const MappedAs& place, const std::string& proc) {
-  if (place.path == vdso_path) return copy_of_vdso();
+Result<UniqueFd> open_mapped(const MappedAs& place, const std::string& proc) {
+  const Error gone{ENOENT, "its process had ended, or it was deleted"};
+  if (place.path == vdso_path) {
+    UniqueFd copy = copy_of_vdso();
+    if (!copy) return gone;
+    return copy;
+  }
   const std::string places[] = {
       fmt::format("{}/{}/map_files/{:x}-{:x}", proc, place.pid, place.begin, place.end),
       fmt::format("{}/{}/root{}", proc, place.pid, place.path), place.path};
@@ -49,10 +56,8 @@ UniqueFd open_mapped(const MappedAs& place, const std::string& proc) {
     if (file && has_mapped_inode(file->fd.get(), file->status.st_ino, place.inode))
       return std::move(file->fd);
   }
-  return {};
+  return gone;
 }
-
-}  // namespace
 
 // A file on disk.
 struct TableSource {
@@ -66,10 +71,10 @@ struct TableSource {
 };
 
 TableWork::TableWork(TableFiles::Compile compile, const TableFiles::Limits& limits,
-                     std::string proc)
+                     TableFiles::Open open)
     : compile_(std::move(compile)),
       patience_(limits.patience),
-      proc_(std::move(proc)),
+      open_(std::move(open)),
       lanes_{Lane(limits.time), Lane(limits.time)} {}
 
 void TableWork::compile_files(unsigned lane) {
@@ -108,15 +113,17 @@ void TableWork::ask(const FilePointer& file, TableWish wish) {
     if (wish == TableWish::wanted) ++file->source_->wants;
     put_into_queue(file->source_);
   } else if (!has_opener_) {
-    count_not_opened(*file);
+    count_not_opened(*file, no_answer);
   } else if (is_new && (wish == TableWish::wanted || to_open_.size() < max_early)) {
     to_open_.push_front(file);
     changed_.notify_all();
   }
 }
 
-bool TableWork::is_done(const TableFile& file, std::shared_ptr<const SealedTable>& table) const {
+bool TableWork::is_done(const TableFile& file, std::shared_ptr<const SealedTable>& table,
+                        std::string& refusal) const {
   const std::lock_guard lock(mutex_);
+  if (file.not_opened_) refusal = file.why_not_opened_;
   if (file.not_opened_) return true;
   if (!file.source_ || file.source_->state != TableSource::State::done) return false;
   table = file.source_->table;
@@ -189,35 +196,35 @@ void TableWork::give_up_opener() {
   if (hanging_++ == 0) first_hanging_ = opening_ ? printable(opening_->place_.path) : "";
   if (opening_) {
     hanging_processes_.insert(opening_->place_.pid);
-    count_not_opened(*opening_);
+    count_not_opened(*opening_, no_answer);
   }
   begun_.reset();
   opening_.reset();
   if (hanging_ == max_hanging_openers)
-    for (const FilePointer& file : std::exchange(to_open_, {})) count_not_opened(*file);
+    for (const FilePointer& file : std::exchange(to_open_, {})) count_not_opened(*file, no_answer);
 }
 
 void TableWork::open(const FilePointer& file, Lock& lock) {
   if (file->not_opened_) return;
   if (file->source_ && file->source_->state != TableSource::State::closed) return;
-  if (hanging_processes_.contains(file->place_.pid)) return count_not_opened(*file);
+  if (hanging_processes_.contains(file->place_.pid)) return count_not_opened(*file, no_answer);
   if (!has_space(*file, lock)) return;
-  UniqueFd fd;
+  Result<UniqueFd> fd = Error{ENOMEM, "no memory"};
   Identity identity;
   const bool is_own = without_lock(file, lock, [&] {
     try {
-      fd = open_mapped(file->place_, proc_);
+      fd = open_(file->place_);
       struct stat facts {};
-      if (fd && file->place_.path != vdso_path && ::fstat(fd.get(), &facts) == 0)
+      if (fd && file->place_.path != vdso_path && ::fstat(fd->get(), &facts) == 0)
         identity = {identity_of(facts), facts.st_uid};
     } catch (const std::bad_alloc&) {
-      fd.reset();
+      fd = Error{ENOMEM, "no memory"};
     }
   });
   if (is_own)
     take(*file, std::move(fd), identity);
-  else
-    close_soon(std::move(fd));
+  else if (fd)
+    close_soon(std::move(*fd));
 }
 
 void TableWork::close_soon(UniqueFd fd) {
@@ -237,28 +244,30 @@ bool TableWork::has_space(const TableFile& file, Lock& lock) {
   return !stop_ && open_files_ < max_descriptors;
 }
 
-void TableWork::take(TableFile& file, UniqueFd fd, const Identity& identity) {
+void TableWork::take(TableFile& file, Result<UniqueFd> fd, const Identity& identity) {
   if (fd && sources_.size() >= max_sources) forget_unmapped();
-  if (!fd || sources_.size() >= max_sources) return count_not_opened(file);
+  if (!fd) return count_not_opened(file, fd.error().message);
+  if (sources_.size() >= max_sources) return count_not_opened(file, "there are too many files");
   SourcePointer& source = sources_[identity];
   if (!source) source = std::make_shared<TableSource>();
   if (source->state == TableSource::State::closed) {
     source->state = TableSource::State::open;
-    source->fd = std::move(fd);
+    source->fd = std::move(*fd);
     source->path = file.place_.path;
     source->of_root = identity.owner == 0;
     ++open_files_;
   }
-  close_soon(std::move(fd));
+  close_soon(std::move(*fd));
   file.source_ = source;
   if (file.wish_ == TableWish::wanted) ++source->wants;
   if (file.wish_ != TableWish::none) put_into_queue(source);
 }
 
 // It may be possible later, unless a stack waits now.
-void TableWork::count_not_opened(TableFile& file) {
+void TableWork::count_not_opened(TableFile& file, std::string reason) {
   if (file.wish_ != TableWish::wanted) return;
   file.not_opened_ = true;
+  file.why_not_opened_ = std::move(reason);
   if (not_opened_++ == 0) first_not_opened_ = printable(file.place_.path);
 }
 
@@ -350,7 +359,7 @@ void TableWork::count_failure(const std::string& path, const std::string& reason
   if (failures_++ == 0) first_failure_ = fmt::format("{}: {}", printable(path), reason);
 }
 
-std::vector<std::string> TableWork::notes() const {
+std::vector<std::string> TableWork::notes(bool with_unopened) const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> notes;
   if (failures_ != 0)
@@ -358,7 +367,7 @@ std::vector<std::string> TableWork::notes() const {
         fmt::format("No unwind table could be made of {} file(s), so that stacks end "
                     "in their code, or are guessed. The first is {}.",
                     failures_, first_failure_));
-  if (not_opened_ != 0)
+  if (with_unopened && not_opened_ != 0)
     notes.push_back(
         fmt::format("{} mapped file(s) could not be opened for their unwind tables: "
                     "their processes had ended, they were deleted, or their file system does not "

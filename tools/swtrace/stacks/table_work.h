@@ -25,6 +25,11 @@ namespace pi::swtrace {
 
 inline constexpr char vdso_path[] = "[vdso]";
 
+// A copy of this process's vdso, which the kernel maps into all processes.
+UniqueFd copy_of_vdso();
+// The file that a process has mapped, if it still can be opened. proc: the directory /proc.
+Result<UniqueFd> open_mapped(const MappedAs& place, const std::string& proc);
+
 // What the threads and their owner share. One thread opens and closes files, which must not wait
 // for a compiler while processes end; two compile. A file system can make the first wait for ever:
 // then another one goes on, a few times.
@@ -33,7 +38,7 @@ class TableWork {
   using FilePointer = std::shared_ptr<TableFile>;
   static constexpr unsigned lanes = 2;
 
-  TableWork(TableFiles::Compile compile, const TableFiles::Limits& limits, std::string proc);
+  TableWork(TableFiles::Compile compile, const TableFiles::Limits& limits, TableFiles::Open open);
 
   // The work of a thread that compiles; lane is below their number.
   void compile_files(unsigned lane);
@@ -48,9 +53,11 @@ class TableWork {
 
   void open_soon(const FilePointer& file);
   void ask(const FilePointer& file, TableWish wish);
-  // Then table is that of the file, or null.
-  bool is_done(const TableFile& file, std::shared_ptr<const SealedTable>& table) const;
-  std::vector<std::string> notes() const;
+  // Then table is that of the file, or null; refusal as in TableFile.
+  bool is_done(const TableFile& file, std::shared_ptr<const SealedTable>& table,
+               std::string& refusal) const;
+  // with_unopened: also on files that could not be opened.
+  std::vector<std::string> notes(bool with_unopened) const;
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -82,7 +89,7 @@ class TableWork {
   void compile_tables(Lane& lane, Lock& lock);
   void compile_source(TableSource& source, Lane& lane, Lock& lock);
   // With the lock held:
-  void take(TableFile& file, UniqueFd fd, const Identity& identity);
+  void take(TableFile& file, Result<UniqueFd> fd, const Identity& identity);
   void close_soon(UniqueFd fd);
   void give_up_opener();
   void put_into_queue(const SourcePointer& source);
@@ -90,11 +97,11 @@ class TableWork {
   void close_unused();
   void forget_unmapped();
   void count_failure(const std::string& path, const std::string& reason);
-  void count_not_opened(TableFile& file);
+  void count_not_opened(TableFile& file, std::string reason);
 
   const TableFiles::Compile compile_;
   const std::chrono::nanoseconds patience_;
-  const std::string proc_;
+  const TableFiles::Open open_;
   mutable std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   bool stop_ = false;
