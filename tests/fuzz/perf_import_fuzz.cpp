@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
+#include <string>
 
 #include <pi/decode.h>
 #include <pi/unique_fd.h>
@@ -32,6 +34,37 @@ int check(const pi::perfutil::BufferView& view) {
   return 0;
 }
 
+// Reads each byte of each copy and path, and finds as many callers as there may be.
+class AnyCode final : public pi::perfutil::RecordedCode {
+ public:
+  pi_stack_resolver resolver() override {
+    pi_stack_resolver functions{};
+    functions.context = this;
+    functions.begin = [](void*) {};
+    functions.change = [](void* context, const pi_process_change* change) {
+      if (change->path != nullptr) static_cast<AnyCode*>(context)->add({change->path, {}, false});
+    };
+    functions.resolve = [](void* context, const pi_stack_copy* copy, int, uint64_t* addresses,
+                           uint32_t space, pi_stack_frames* frames) {
+      auto& sum = static_cast<AnyCode*>(context)->sum_;
+      const auto* bytes = static_cast<const unsigned char*>(copy->bytes);
+      for (size_t i = 0; i < copy->length; ++i) sum = sum + bytes[i];
+      for (uint32_t i = 0; i < space; ++i) addresses[i] = copy->registers[i % PI_STACK_REGISTERS];
+      *frames = {space, space / 2, PI_STACK_CUT};
+      return 1;
+    };
+    functions.note = [](void*, unsigned) -> const char* { return nullptr; };
+    return functions;
+  }
+  void add(const pi::perfutil::RecordedFile& file) override {
+    for (const char each : file.path) sum_ = sum_ + static_cast<unsigned char>(each);
+  }
+  std::map<std::string, std::string> found_build_ids() const override { return {}; }
+
+ private:
+  volatile unsigned sum_ = 0;
+};
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -41,7 +74,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto file = pi::perfutil::read_perf_file(fd.get(), size);
   if (!file) return 0;
   pi::perfutil::PerfStream stream(fd.get(), file->begin, file->end);
-  pi::perfutil::Recording recording(*file, "", max_sorted_bytes, check);
+  AnyCode code;
+  pi::perfutil::Recording recording(*file, "", max_sorted_bytes, check, &code);
   (void)recording.convert(stream);
   (void)describe_import(*file, recording, stream.damage(), "missing");
   (void)build_id_lines(*file);

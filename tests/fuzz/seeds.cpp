@@ -305,8 +305,12 @@ bool write_recordings(const std::string& directory) {
   frame.resize(
       ZSTD_compress(frame.data(), frame.size(), data.records().data(), data.records().size(), 1));
   packed.record(user_record(81, frame));
+  PerfData copies;
+  copies.event(copied_attr(), {some_event})
+      .record(perf_mmap2(5, 0x1000, 0x1000, 0, 7, 4, "/bin/prog", 10))
+      .record(copied_sample(20, "the stack bytes.", PERF_SAMPLE_REGS_ABI_64));
   return write_seed(directory, 0, data.file()) && write_seed(directory, 1, data.piped()) &&
-         write_seed(directory, 2, packed.file());
+         write_seed(directory, 2, packed.file()) && write_seed(directory, 3, copies.file());
 }
 
 bool write_traces(const std::string& directory) {

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "recorded_stacks.h"
+
 namespace post {
 namespace {
 
@@ -24,6 +26,8 @@ pi::Status import_recording(const Options& options) {
   import.trace = options.trace_file;
   import.event = options.import_event;
   import.cache = symbol_cache();
+  RecordedStacks stacks(options.symbols.search_path, import.cache);
+  import.code = &stacks;
   return pi::perfutil::import_perf_recording(import);
 }
 

@@ -15,6 +15,7 @@
 #include <new>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "analysis.h"
 #include "compare/budget.h"
@@ -32,6 +33,7 @@
 #include "report/report_html.h"
 #include "report/report_page.h"
 #include "report/reports.h"
+#include "stacks/table_child.h"
 #include "text/output_file.h"
 #include "text/text.h"
 #include "text_file.h"
@@ -480,5 +482,7 @@ int run_within_memory(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int count, char** words) {
+  if (count == 2 && std::string_view(words[1]) == pi::swtrace::table_child_word)
+    ::_exit(pi::swtrace::table_child_main());
   return cli::run_tool("post", count, words, run_within_memory);
 }

@@ -84,11 +84,20 @@ void add_blind_spots(InfoText& info, const Recording& recording) {
   if (recording.left_out().switches != 0)
     cannot_see(fmt::format("Context switches: their {} records have no CPU.",
                            recording.left_out().switches));
-  if (ticks.copies)
+  if (recording.left_out().no_copies != 0)
+    cannot_see(fmt::format(
+        "Callers in user code of {} samples, which have no copy of the 64-bit registers "
+        "and the stack: of 32-bit programs, or with 'perf record --user-regs'.",
+        recording.left_out().no_copies));
+  if (ticks.branches)
     cannot_see(
-        "Callers in user code: the recording has copies of stacks ('--call-graph dwarf'), which "
-        "are not unwound here; the callers of kernel code and the function of each tick are "
-        "shown.");
+        "Callers in user code: the recording has the processor's own list of them ('--call-graph "
+        "lbr'), which is not read; '--call-graph dwarf' records them for post.");
+  if (recording.left_out().deferred != 0)
+    cannot_see(fmt::format(
+        "Callers in user code of {} samples: the kernel has recorded them later, in records that "
+        "are not read ('--call-graph fp,defer'); 'dwarf' or 'fp' records them for post.",
+        recording.left_out().deferred));
 }
 
 void add_notes(InfoText& info, const PerfFile& file, const Recording& recording,
@@ -104,6 +113,7 @@ void add_notes(InfoText& info, const PerfFile& file, const Recording& recording,
         fmt::format("A tick stands for {} to {} {}, as perf chose. All ticks count the same here; "
                     "'perf report' weights them.",
                     ticks.least, ticks.most, ticks.event));
+  for (const std::string& text : recording.notes_on_stacks()) note(text);
   uint64_t others = 0;
   std::string names;
   constexpr size_t max_names = 200;

@@ -9,6 +9,8 @@
 
 #include <pi/hex.h>
 
+#include "events/user_registers_x86.h"
+#include "perf/perf_copy.h"
 #include "perf_file.h"
 
 namespace pi::perfutil {
@@ -63,8 +65,8 @@ Bytes NormalForm::end_other(const RecordFields& fields) {
   return end();
 }
 
-// The fields of tick_sample_type, and of PERF_SAMPLE_CALLCHAIN.
-Bytes NormalForm::sample(Bytes record, const RecordFields& fields, bool chain) {
+// The fields of tick_sample_type.
+void NormalForm::add_sample(Bytes record, const RecordFields& fields) {
   begin(PERF_RECORD_SAMPLE, header_of(record).misc);
   add(uint64_t{0});
   add(fields.ip);
@@ -72,9 +74,45 @@ Bytes NormalForm::sample(Bytes record, const RecordFields& fields, bool chain) {
   add(fields.tid);
   add(fields.time);
   add(uint64_t{fields.cpu});
-  if (!chain) return end();
-  add(uint64_t{fields.chain.size() / sizeof(uint64_t)});
-  add_bytes(fields.chain);
+}
+
+void NormalForm::add_chain(Bytes chain) {
+  add(uint64_t{chain.size() / sizeof(uint64_t)});
+  add_bytes(chain);
+}
+
+Bytes NormalForm::sample(Bytes record, const RecordFields& fields, bool chain) {
+  add_sample(record, fields);
+  if (chain) add_chain(fields.chain);
+  return end();
+}
+
+Bytes NormalForm::cut_sample(Bytes record, const RecordFields& fields) {
+  add_sample(record, fields);
+  add_chain(fields.chain);
+  add(UnwoundTail{1, PITRACE_STACK_USER_TABLES | PITRACE_STACK_USER_CUT, 0});
+  return end();
+}
+
+bool NormalForm::can_be_unwound(const UserCopy& copy, uint64_t mask) {
+  return copy.abi == PERF_SAMPLE_REGS_ABI_64 && (mask & user_register_mask) == user_register_mask &&
+         !copy.stack.empty();
+}
+
+// The registers of user_register_mask, in the order of perf's numbers.
+Bytes NormalForm::sample_with_copy(Bytes record, const RecordFields& fields, uint64_t mask) {
+  const UserCopy& copy = fields.copy;
+  add_sample(record, fields);
+  add_chain(fields.chain);
+  add(copy.abi);
+  size_t at = 0;
+  for (uint64_t rest = mask; rest != 0; rest &= rest - 1, at += sizeof(uint64_t)) {
+    const uint64_t lowest = rest & (~rest + 1);
+    if ((lowest & user_register_mask) != 0) add(number_at<uint64_t>(copy.registers, at));
+  }
+  add(uint64_t{copy.stack.size()});
+  add_bytes(copy.stack);
+  add(uint64_t{copy.stack.size()});
   return end();
 }
 

@@ -24,6 +24,12 @@ class NormalForm {
  public:
   // Each returns bytes that are valid until the next call.
   Bytes sample(Bytes record, const RecordFields& fields, bool chain);
+  // With its copy of registers and stack, of which registers are in the mask.
+  Bytes sample_with_copy(Bytes record, const RecordFields& fields, uint64_t mask);
+  // The callers in user code are missing.
+  Bytes cut_sample(Bytes record, const RecordFields& fields);
+  // Whether a copy has all that is needed to find callers.
+  static bool can_be_unwound(const UserCopy& copy, uint64_t mask);
   Bytes other(Bytes record, const RecordFields& fields);
   // PERF_RECORD_MMAP and _MMAP2, as the latter without a build-id. Empty if it is too short.
   Bytes map(Bytes record, const RecordFields& fields);
@@ -41,6 +47,8 @@ class NormalForm {
   }
   void add_bytes(Bytes bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
   void begin(uint32_t type, uint16_t misc);
+  void add_sample(Bytes record, const RecordFields& fields);
+  void add_chain(Bytes chain);
   Bytes end_other(const RecordFields& fields);
   Bytes end();
 

@@ -2,6 +2,7 @@
 // Reads the fields of a record of perf that its event's attributes select.
 #include "perf_fields.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace pi::perfutil {
@@ -53,6 +54,34 @@ void skip_counts(FieldReader& in, uint64_t format) {
   in.skip_words(events < largest ? events * of_each : UINT64_MAX);
 }
 
+void skip_branches(FieldReader& in, uint64_t format) {
+  constexpr uint64_t has_counters = uint64_t{1} << 19;  // PERF_SAMPLE_BRANCH_COUNTERS, since 6.8
+  constexpr uint64_t words = 3, largest = 1 << 13;
+  const uint64_t branches = in.next();
+  if ((format & PERF_SAMPLE_BRANCH_HW_INDEX) != 0) in.next();
+  const uint64_t each = words + ((format & has_counters) != 0 ? 1 : 0);
+  in.skip_words(branches < largest ? branches * each : UINT64_MAX);
+}
+
+// What follows the call chain, up to the copy of the stack.
+UserCopy read_copy(FieldReader& in, const RecordedEvent& event) {
+  if (event.has(PERF_SAMPLE_RAW)) {
+    const Bytes size = in.take(sizeof(uint32_t));
+    if (in.good()) (void)in.take(number_at<uint32_t>(size, 0));
+  }
+  if (event.has(PERF_SAMPLE_BRANCH_STACK)) skip_branches(in, event.attr.branch_sample_type);
+  UserCopy copy;
+  if (event.has(PERF_SAMPLE_REGS_USER)) copy.abi = in.next();
+  if (copy.abi != PERF_SAMPLE_REGS_ABI_NONE)
+    copy.registers =
+        in.take(field_bytes * static_cast<uint64_t>(std::popcount(event.attr.sample_regs_user)));
+  const uint64_t size = in.next();
+  const Bytes stack = in.take(size);
+  const uint64_t used = size != 0 ? in.next() : 0;
+  if (in.good()) copy.stack = stack.first(std::min<uint64_t>(used, size));
+  return copy;
+}
+
 }  // namespace
 
 std::optional<RecordFields> fields_of_sample(Bytes record, const RecordedEvent& event) {
@@ -73,6 +102,7 @@ std::optional<RecordFields> fields_of_sample(Bytes record, const RecordedEvent& 
     const uint64_t entries = in.next();
     fields.chain = in.take(entries <= record.size() ? entries * field_bytes : UINT64_MAX);
   }
+  if (event.has(PERF_SAMPLE_STACK_USER)) fields.copy = read_copy(in, event);
   if (!in.good()) return std::nullopt;
   return fields;
 }

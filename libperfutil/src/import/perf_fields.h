@@ -10,6 +10,13 @@
 
 namespace pi::perfutil {
 
+// The registers and the top of the stack of a thread in user mode.
+struct UserCopy {
+  uint64_t abi = 0;  // PERF_SAMPLE_REGS_ABI_*
+  Bytes registers;   // those of the event's mask
+  Bytes stack;       // from the stack pointer on
+};
+
 // Fields that the record does not have are 0.
 struct RecordFields {
   uint32_t pid = 0;
@@ -19,6 +26,7 @@ struct RecordFields {
   uint64_t ip = 0;
   uint64_t period = 1;
   Bytes chain;      // of a sample: the entries of its call chain
+  UserCopy copy;    // of a sample whose event has PERF_SAMPLE_STACK_USER
   size_t body = 0;  // of another record: its bytes without these fields
 };
 

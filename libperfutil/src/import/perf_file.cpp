@@ -224,7 +224,8 @@ void PerfFile::add_build_id(std::string path, std::string id) {
   constexpr size_t max_build_ids = 1 << 16, max_path = 4096;
   if (path.empty() || path.size() > max_path || id.empty() || build_ids.size() >= max_build_ids)
     return;
-  build_ids.insert_or_assign(std::move(path), std::move(id));
+  const auto [place, is_new] = build_ids.try_emplace(std::move(path), id);
+  if (!is_new && place->second != id) place->second = "?";
 }
 
 void PerfFile::take_feature(uint32_t number, Bytes content) {

@@ -35,7 +35,7 @@ struct PerfFile {
   std::string kernel;   // its release
   std::string machine;  // as uname -m
   uint32_t cpus = 0;    // 0: not known
-  // Of mapped files, by path; lower-case hex.
+  // Of mapped files, by path; lower-case hex, or "?" if several files had that path.
   std::map<std::string, std::string> build_ids;
 
   // Where the records are in the file.

@@ -119,14 +119,17 @@ Status convert(const PerfImport& import, int fd, uint64_t size) {
   PerfStream stream(fd, file->begin, file->end);
   ImportedTrace trace(import.trace);
   const Recording* source = nullptr;
-  Recording recording(*file, import.event, max_sorted_bytes, [&](const BufferView& view) {
-    return trace.take(view, source->start_time(), file->cpus);
-  });
+  Recording recording(
+      *file, import.event, max_sorted_bytes,
+      [&](const BufferView& view) { return trace.take(view, source->start_time(), file->cpus); },
+      import.code);
   source = &recording;
   const Status converted = recording.convert(stream);
   if (!converted && converted.error().message.empty()) return trace.failed(converted.error().code);
   if (!converted) return about(import, converted.error().message);
   if (const Status good = check_ticks(import, recording); !good) return good;
+  if (import.code != nullptr)
+    for (const auto& [path, id] : import.code->found_build_ids()) file->add_build_id(path, id);
   const KernelTexts kernel =
       find_kernel_texts(kernel_of(*file, recording), import.proc, import.cache);
   const InfoText info =

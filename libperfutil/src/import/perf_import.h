@@ -8,6 +8,8 @@
 
 #include <pi/result.h>
 
+#include "recorded_code.h"
+
 namespace pi::perfutil {
 
 struct PerfImport {
@@ -16,6 +18,8 @@ struct PerfImport {
   std::string event;           // whose samples become ticks, with wildcards; "": the first one
   std::string cache;           // perf's cache of symbols, such as ~/.debug; "": none
   std::string proc = "/proc";  // for the symbols of the running kernel
+  // Finds callers in copies of user stacks; null: they are left out.
+  RecordedCode* code = nullptr;
 };
 
 // The trace file appears when it is complete. The error's message is a sentence for the user.

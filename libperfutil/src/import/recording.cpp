@@ -3,14 +3,18 @@
 #include "recording.h"
 
 #include <fnmatch.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "perf/perf_copy.h"
 #include "perfutil.h"
+#include "proc/module_name.h"
 #include "source/major_set.h"
 
 namespace pi::perfutil {
@@ -21,6 +25,8 @@ constexpr uint64_t section_bytes = 128 << 10;
 constexpr uint32_t max_cpus = 8192;       // of a Linux kernel on x86
 constexpr uint32_t kernel_default = 127;  // kernel.perf_event_max_stack
 constexpr size_t max_family = 1 << 20;
+// For the tables of one stack, each of which is compiled within less.
+constexpr std::chrono::seconds patience{120};
 
 uint16_t mode_of(Bytes record) {
   return number_at<perf_event_header>(record, 0).misc & PERF_RECORD_MISC_CPUMODE_MASK;
@@ -55,6 +61,20 @@ bool is_of_process(Bytes record) {
          number_at<uint32_t>(record, header_bytes) != number_at<uint32_t>(record, header_bytes + 4);
 }
 
+// PERF_CONTEXT_USER_DEFERRED, since 6.19: another record has the callers in user code.
+bool is_deferred(Bytes chain) {
+  constexpr auto mark = static_cast<uint64_t>(-640);
+  for (size_t at = 0; at < chain.size(); at += field_bytes)
+    if (number_at<uint64_t>(chain, at) == mark) return true;
+  return false;
+}
+
+bool is_of_this_host(const PerfFile& file, bool and_kernel) {
+  utsname here{};
+  return ::uname(&here) == 0 && file.host == here.nodename && file.machine == here.machine &&
+         (!and_kernel || file.kernel == here.release);
+}
+
 uint32_t frames_of(const perf_event_attr& attr) {
   return attr.sample_max_stack != 0 ? attr.sample_max_stack : kernel_default;
 }
@@ -62,7 +82,8 @@ uint32_t frames_of(const perf_event_attr& attr) {
 }  // namespace
 
 // In the recording's pid namespaces nothing can be looked up: its processes ran elsewhere.
-Recording::Recording(PerfFile& file, std::string wanted, size_t max_bytes, Take take)
+Recording::Recording(PerfFile& file, std::string wanted, size_t max_bytes, Take take,
+                     RecordedCode* code)
     : file_(file),
       wanted_(std::move(wanted)),
       take_(std::move(take)),
@@ -70,9 +91,17 @@ Recording::Recording(PerfFile& file, std::string wanted, size_t max_bytes, Take 
                     std::span<std::byte> record) { put(time, cpu, kind, record); },
              max_bytes),
       buffers_(ring_bytes, ring_bytes, PITRACE_MODE_CONTINUOUS, section_bytes),
-      converter_(true, "/dev/null") {
+      converter_(true, "/dev/null"),
+      code_(code),
+      unwinding_(StackUnwinding::Limits{.age = patience}) {
   converter_.set_enabled(majors_meant(PITRACE_MAJOR_TPROF_SET) |
                          majors_meant(PITRACE_MAJOR_DISPATCH));
+  for (const RecordedEvent& event : file_.events.events())
+    has_copies_ |= event.has(PERF_SAMPLE_STACK_USER);
+  if (code_ == nullptr) return;
+  unwinding_.set({code_->resolver(), PI_STACK_BYTES_MAX});
+  unwinding_.set_depth(PITRACE_STACK_USER_DEPTH_MAX);
+  unwinding_.begin();
 }
 
 Status Recording::convert(PerfStream& stream) {
@@ -149,6 +178,7 @@ void Recording::see_attributes(Bytes record) {
   std::vector<uint64_t> ids;
   for (size_t at = size; at + sizeof(uint64_t) <= content.size(); at += sizeof(uint64_t))
     ids.push_back(number_at<uint64_t>(content, at));
+  has_copies_ |= (attr->sample_type & PERF_SAMPLE_STACK_USER) != 0;
   if (!file_.events.add(*attr, ids)) fail({PU_ERROR_FILE, "has too many events."});
 }
 
@@ -181,6 +211,7 @@ void Recording::choose() {
     if (chosen_[i]) describe_ticks(events[i]);
   }
   if (ticks_.stacks.which != 0) converter_.set_stacks(ticks_.stacks, ticks_.max_frames);
+  converter_.set_unwound(unwinds());
 }
 
 // Several events can be chosen: their names are listed, and the rest is that of the first one.
@@ -197,11 +228,16 @@ void Recording::describe_ticks(const RecordedEvent& event) {
   (ticks_.by_frequency ? ticks_.frequency : ticks_.period) = attr.sample_period;
   ticks_.cpus = event.has(PERF_SAMPLE_CPU);
   ticks_.copies = event.has(PERF_SAMPLE_STACK_USER);
-  if (!event.has(PERF_SAMPLE_CALLCHAIN)) return;
-  ticks_.stacks.which = (attr.exclude_callchain_kernel != 0 ? 0 : PITRACE_STACKS_KERNEL) |
-                        (attr.exclude_callchain_user != 0 ? 0 : PITRACE_STACKS_USER);
+  ticks_.branches = event.has(PERF_SAMPLE_BRANCH_STACK) &&
+                    (attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK) != 0;
+  if (event.has(PERF_SAMPLE_CALLCHAIN))
+    ticks_.stacks.which = (attr.exclude_callchain_kernel != 0 ? 0 : PITRACE_STACKS_KERNEL) |
+                          (attr.exclude_callchain_user != 0 ? 0 : PITRACE_STACKS_USER);
   ticks_.max_frames = frames_of(attr);
   ticks_.stacks.depth = std::min<uint32_t>(ticks_.max_frames, PITRACE_STACK_USER_DEPTH_MAX);
+  if (!unwinds()) return;
+  ticks_.stacks.which |= PITRACE_STACKS_USER;
+  ticks_.stacks.depth = PITRACE_STACK_USER_DEPTH_MAX;
 }
 
 bool Recording::is_chosen(const RecordedEvent& event) const {
@@ -231,6 +267,16 @@ void Recording::see_sample(Bytes record) {
   }
   count_period(fields->period);
   if (fields->pid != 0 && !family_.contains(fields->pid)) others_ = true;
+  left_out_.deferred += is_deferred(fields->chain);
+  const uint64_t mask = event->attr.sample_regs_user;
+  if (unwinds() && NormalForm::can_be_unwound(fields->copy, mask))
+    return order_.add(fields->time, fields->cpu, of_copies,
+                      form_.sample_with_copy(record, *fields, mask));
+  // A thread of the kernel has no user registers.
+  if (unwinds() && fields->copy.abi != PERF_SAMPLE_REGS_ABI_NONE) {
+    ++left_out_.no_copies;
+    return order_.add(fields->time, fields->cpu, of_ticks, form_.cut_sample(record, *fields));
+  }
   order_.add(fields->time, fields->cpu, of_ticks,
              form_.sample(record, *fields, ticks_.stacks.which != 0));
 }
@@ -305,15 +351,42 @@ void Recording::put_existing(uint64_t time, Bytes record, UserBuffer& mte) {
   mte.put_ints(time, PITRACE_MAJOR_MTE, PITRACE_MTE_PARENT, {pid, parent, PITRACE_PARENT_EXISTING});
 }
 
+// As samples come in the order of time, each waits for the tables that it needs.
+void Recording::put_copy(uint64_t time, Bytes record, UserBuffer& trace) {
+  unwinding_.hold(0, held_record(time, record, PerfConverter::chain_offset));
+  unwinding_.finish(time, [&](uint32_t, HeldStack& held, const ResolvedStack* resolved) {
+    if (resolved) replace_frames(held, PerfConverter::chain_offset, *resolved);
+    converter_.convert_tick(held.record, trace);
+  });
+}
+
+void Recording::tell_code(Bytes record) {
+  std::string path;
+  auto change = PerfConverter::process_change(record, path);
+  if (!change) return;
+  change->path = path.c_str();
+  if (change->kind == PI_PROCESS_MAPPED) {
+    const auto known = file_.build_ids.find(path);
+    const bool is_vdso = classify_module(path).stamp == PITRACE_STAMP_VDSO;
+    code_->add({path, known != file_.build_ids.end() ? known->second : "",
+                is_of_this_host(file_, is_vdso)});
+  }
+  unwinding_.change(*change);
+}
+
 // A record that has no time, or is out of order, gets one here.
 void Recording::put(uint64_t time, uint32_t cpu, uint32_t kind, std::span<std::byte> record) {
   if (!status_) return;
-  UserBuffer* place = buffer(cpu, kind == of_ticks ? PITRACE_BUFFER_TRACE : PITRACE_BUFFER_MTE);
+  UserBuffer* place = buffer(
+      cpu, kind == of_ticks || kind == of_copies ? PITRACE_BUFFER_TRACE : PITRACE_BUFFER_MTE);
   if (place == nullptr) return damaged();
   if (start_time_ == 0) start_time_ = time;
   NormalForm::set_time(record, time);
+  if (kind == of_side_band && code_ != nullptr && has_copies_) tell_code(record);
   if (kind == of_ticks)
     converter_.convert_tick(record, *place);
+  else if (kind == of_copies)
+    put_copy(time, record, *place);
   else if (kind == of_side_band)
     converter_.convert_side_band(record, *place);
   else

@@ -16,7 +16,9 @@
 #include "perf/perf_convert.h"
 #include "perf_file.h"
 #include "perf_stream.h"
+#include "recorded_code.h"
 #include "recorded_kernel.h"
+#include "source/stack_unwinding.h"
 #include "source/user_buffer.h"
 #include "time_order.h"
 
@@ -31,7 +33,8 @@ struct RecordedTicks {
   uint64_t period = 0;        // else: events for each sample
   StackChoice stacks;         // which = 0: no call chains
   uint32_t max_frames = 0;    // of a call chain
-  bool copies = false;        // samples have copies of the user's stack, to be unwound later
+  bool copies = false;        // samples have copies of the user's stack
+  bool branches = false;      // the user's callers are those of the processor's branches
   bool cpus = false;          // records name their CPU
   uint64_t count = 0;
   uint64_t least = UINT64_MAX;  // of the samples' periods
@@ -43,7 +46,9 @@ struct RecordedTicks {
 struct LeftOut {
   std::map<std::string, uint64_t> other_events;
   uint64_t of_guests = 0;
-  uint64_t switches = 0;  // without a CPU they cannot be used
+  uint64_t switches = 0;   // without a CPU they cannot be used
+  uint64_t no_copies = 0;  // samples without the registers that are needed to find callers
+  uint64_t deferred = 0;   // samples whose callers in user code are in another record
   uint64_t out_of_order = 0;
 };
 
@@ -53,8 +58,10 @@ class Recording {
   using Take = std::function<int(const BufferView& view)>;
 
   // wanted: the name of an event, with wildcards; "": the first one with a period. max_bytes: of
-  // records that are being sorted.
-  Recording(PerfFile& file, std::string wanted, size_t max_bytes, Take take);
+  // records that are being sorted. code: finds the callers of user code in copies of stacks; null:
+  // they are left out.
+  Recording(PerfFile& file, std::string wanted, size_t max_bytes, Take take,
+            RecordedCode* code = nullptr);
 
   // Converts all records. An error's code is an error number of take, or PU_*.
   Status convert(PerfStream& stream);
@@ -68,11 +75,14 @@ class Recording {
   std::vector<BufferView> buffers() const { return buffers_.unread(); }
   // The time of the oldest record that was taken, once there is one.
   uint64_t start_time() const { return start_time_; }
+  // What is missing of the callers in user code.
+  std::vector<std::string> notes_on_stacks() const { return unwinding_.notes(); }
+  bool unwinds() const { return ticks_.copies && unwinding_.is_active(); }
   // The events with a period, in the recording's order.
   std::vector<std::string> sampled_events() const;
 
  private:
-  enum Kind : uint32_t { of_ticks, of_side_band, existing_process };
+  enum Kind : uint32_t { of_ticks, of_copies, of_side_band, existing_process };
 
   void see(Bytes record);
   void see_user_record(Bytes record);
@@ -89,6 +99,8 @@ class Recording {
   void count_period(uint64_t period);
   // From the sorted records.
   void put(uint64_t time, uint32_t cpu, uint32_t kind, std::span<std::byte> record);
+  void put_copy(uint64_t time, Bytes record, UserBuffer& trace);
+  void tell_code(Bytes record);
   void put_existing(uint64_t time, Bytes record, UserBuffer& mte);
   UserBuffer* buffer(uint32_t cpu, uint32_t kind);
   void take_sections(bool all);
@@ -101,6 +113,9 @@ class Recording {
   NormalForm form_;
   BufferSet buffers_;
   PerfConverter converter_;
+  RecordedCode* const code_;
+  StackUnwinding unwinding_;
+  bool has_copies_ = false;   // an event has copies of stacks
   std::vector<bool> chosen_;  // by event; empty: not decided yet
   RecordedTicks ticks_;
   LeftOut left_out_;

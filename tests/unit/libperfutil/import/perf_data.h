@@ -53,6 +53,37 @@ inline ByteVector end_of_round() {
   return user_record(68);
 }
 
+// As perf record --call-graph dwarf: registers of more than are needed.
+inline perf_event_attr copied_attr() {
+  perf_event_attr attr =
+      recorded_attr(PERF_COUNT_SW_CPU_CLOCK,
+                    usual_sample | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW |
+                        PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+                    1'000'000);
+  attr.sample_regs_user = 0xff0fff;
+  attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_HW_INDEX;
+  attr.exclude_callchain_user = 1;
+  return attr;
+}
+
+// Register number N has the value 100 + N; the stack's bytes are those of the text.
+inline ByteVector copied_sample(uint64_t time, std::string_view stack, uint64_t abi,
+                                uint64_t registers = 20) {
+  PerfRecord record(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+  record.u64(some_event).u64(0xffffffff81000010).u32(5).u32(6).u64(time).u32(0).u32(0);
+  record.u64(3).u64(static_cast<uint64_t>(PERF_CONTEXT_KERNEL)).u64(0xffffffff81000010);
+  record.u64(0xffffffff81000020);
+  record.u32(4).u32(0xabcd);                  // the raw data of a tracepoint
+  record.u64(1).u64(9).u64(1).u64(2).u64(3);  // one branch
+  record.u64(abi);
+  for (uint64_t number = 0, count = 0; abi != 0 && count < registers; ++number)
+    if ((0xff0fff >> number & 1) != 0 && ++count != 0) record.u64(100 + number);
+  const uint64_t size = stack.size() + 8;  // the last ones are not used
+  record.u64(size);
+  for (const char each : stack) record.add(each);
+  return record.u64(0x5555).u64(stack.size()).end();
+}
+
 class PerfData {
  public:
   PerfData& event(const perf_event_attr& attr, std::vector<uint64_t> ids) {

@@ -7,6 +7,9 @@
 #include <sys/mman.h>
 #include <zstd.h>
 
+#include <cstring>
+
+#include <fmt/format.h>
 #include "import/recorded_kernel.h"
 #include "nrm2_file.h"
 #include "perf_data.h"
@@ -32,6 +35,7 @@ class PerfImportTest : public ::testing::Test {
     import.trace = dir_ / "trace";
     import.event = event;
     import.proc = dir_.path();
+    import.code = code_;
     const Status status = import_perf_recording(import);
     file_ = status ? test::parse_trace_file(test::slurp(import.trace)) : test::TraceFile{};
     return status;
@@ -52,6 +56,7 @@ class PerfImportTest : public ::testing::Test {
 
   test::TempDir dir_;
   test::TraceFile file_;
+  RecordedCode* code_ = nullptr;
 };
 
 std::vector<std::byte> sample(uint64_t ip, uint64_t time, uint32_t cpu = 0,
@@ -193,6 +198,147 @@ TEST_F(PerfImportTest, AProcessThatExistedIsNoForkAndGuestsAreLeftOut) {
   EXPECT_EQ(names(), (Lines{"19/63 @50 7 3 200", "19/63 @50 8 7 0 7"}));
   EXPECT_EQ(ticks().size(), 1u);
   EXPECT_EQ(info("note"), Lines{"1 samples of code in virtual machines are left out."});
+}
+
+// Logs what it is asked, and finds two callers of each copy.
+class LoggingCode final : public RecordedCode {
+ public:
+  pi_stack_resolver resolver() override {
+    pi_stack_resolver functions{};
+    functions.context = this;
+    functions.begin = [](void*) {};
+    functions.change = [](void* context, const pi_process_change* change) {
+      static_cast<LoggingCode*>(context)->log.push_back(
+          fmt::format("{} {} @{} {:x} {}", change->kind, change->pid, change->time, change->address,
+                      change->path));
+    };
+    functions.resolve = [](void* context, const pi_stack_copy* copy, int, uint64_t* addresses,
+                           uint32_t, pi_stack_frames* frames) {
+      auto* self = static_cast<LoggingCode*>(context);
+      self->copies.push_back(*copy);
+      self->bytes.emplace_back(static_cast<const char*>(copy->bytes), copy->length);
+      self->log.push_back(fmt::format("copy @{}", copy->time));
+      addresses[0] = 0x21;
+      addresses[1] = 0x22;
+      *frames = {2, 1, PI_STACK_CUT};
+      return 1;
+    };
+    functions.note = [](void*, unsigned index) { return index == 0 ? "a note" : nullptr; };
+    return functions;
+  }
+  void add(const RecordedFile& file) override {
+    log.push_back(fmt::format("file {} '{}' {}", file.path, file.build_id, file.of_this_host));
+  }
+  std::map<std::string, std::string> found_build_ids() const override {
+    return {{"/lib/found.so", "ff"}};
+  }
+
+  Lines log;
+  std::vector<pi_stack_copy> copies;
+  Lines bytes;
+};
+
+TEST_F(PerfImportTest, CallersAreFoundInCopiesOfStacks) {
+  LoggingCode code;
+  code_ = &code;
+  PerfData data;
+  data.event(test::copied_attr(), {test::some_event})
+      .record(test::perf_comm(5, 5, "prog", true, 90))
+      .record(test::perf_mmap2(5, 0x1000, 0x2000, 0, 77, PROT_EXEC, "/bin/prog", 95))
+      .record(test::end_of_round())
+      .record(test::copied_sample(120, "the stack bytes.", PERF_SAMPLE_REGS_ABI_64))
+      .record(test::perf_mmap2(5, 0x8000, 0x1000, 0, 78, PROT_EXEC, "/lib/later.so", 110))
+      .record(test::end_of_round());
+  const std::string whole = data.file();
+  ASSERT_TRUE(import(whole));
+  EXPECT_EQ(code.log,
+            (Lines{"3 5 @90 0 ", "file /bin/prog '' false", "1 5 @95 1000 /bin/prog",
+                   "file /lib/later.so '' false", "1 5 @110 8000 /lib/later.so", "copy @120"}));
+  // By their DWARF numbers: ax, dx, cx, bx, si, di, bp, sp, r8 to r15, ip.
+  const std::vector<uint64_t> wanted{100, 103, 102, 101, 104, 105, 106, 107, 116,
+                                     117, 118, 119, 120, 121, 122, 123, 108};
+  EXPECT_EQ(std::vector<uint64_t>(std::begin(code.copies.at(0).registers),
+                                  std::end(code.copies.at(0).registers)),
+            wanted);
+  EXPECT_EQ(code.bytes, Lines{"the stack bytes."});
+  // The kernel's caller, the address in user mode, and both frames, of which one is a guess.
+  const uint32_t flags = PITRACE_STACK_USER_TABLES | PITRACE_STACK_USER_CUT | 2u << 24;
+  EXPECT_EQ(ticks(), (Lines{fmt::format("10/20 @120 5 6 ffffffff 81000010 {:x} ffffffff 81000020 0 "
+                                        "6c 0 21 0 22",
+                                        flags | 1 | 3 << 8)}));
+  EXPECT_EQ(info("note"), Lines{"a note"});
+  EXPECT_EQ(info("cannot_see").size(), 0u);
+  EXPECT_THAT(file_.find(test::type_build_ids)->data, HasSubstr("ff /lib/found.so\n"));
+  EXPECT_EQ(test::slurp(dir_ / "trace").find("stack bytes"), std::string::npos);
+}
+
+TEST_F(PerfImportTest, CopiesWithoutWhatIsNeededGiveCutStacks) {
+  LoggingCode code;
+  code_ = &code;
+  PerfData data;
+  perf_event_attr few = test::copied_attr();
+  few.sample_regs_user = 0x180;  // sp and ip only
+  data.event(test::copied_attr(), {test::some_event})
+      .record(test::copied_sample(100, "stack of 32 bits", PERF_SAMPLE_REGS_ABI_32))
+      .record(test::copied_sample(110, "", PERF_SAMPLE_REGS_ABI_NONE))
+      .record(test::copied_sample(120, "it is cut here..", PERF_SAMPLE_REGS_ABI_64, 15));
+  ASSERT_TRUE(import(data.file()));
+  EXPECT_EQ(code.copies.size(), 0u);
+  EXPECT_EQ(ticks().size(), 2u);
+  EXPECT_EQ(info("count.0.trace.source"), Lines{"1"});
+  EXPECT_THAT(info("cannot_see").at(0), HasSubstr("Callers in user code of 1 samples"));
+  data = {};
+  data.event(few, {test::some_event})
+      .record(test::copied_sample(100, "the stack bytes.", PERF_SAMPLE_REGS_ABI_64, 2));
+  ASSERT_TRUE(import(data.file()));
+  EXPECT_EQ(code.copies.size(), 0u);
+  EXPECT_THAT(info("cannot_see").at(0), HasSubstr("Callers in user code of 1 samples"));
+}
+
+// A record of each length, of which every field can be the last.
+TEST_F(PerfImportTest, ACutCopyIsCountedAsLost) {
+  LoggingCode code;
+  code_ = &code;
+  const auto whole = test::copied_sample(100, "the stack bytes.", PERF_SAMPLE_REGS_ABI_64);
+  for (size_t size = sizeof(perf_event_header); size < whole.size(); size += 8) {
+    auto record = std::vector(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(size));
+    const auto number = static_cast<uint16_t>(size);
+    std::memcpy(record.data() + offsetof(perf_event_header, size), &number, sizeof number);
+    PerfData data;
+    data.event(test::copied_attr(), {test::some_event}).record(record);
+    ASSERT_TRUE(import(data.file())) << size;
+    EXPECT_EQ(ticks().size(), 0u) << size;
+    EXPECT_EQ(info("count.0.trace.source"), Lines{"1"}) << size;
+  }
+  EXPECT_EQ(code.copies.size(), 0u);
+}
+
+TEST_F(PerfImportTest, AFileThatWasReplacedWhileItWasRecordedHasNoBuildId) {
+  PerfData data = clock_data();
+  for (const uint32_t id : {0xaau, 0xbbu}) {
+    PerfRecord mapped(PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID);
+    mapped.u32(5).u32(5).u64(0x1000).u64(0x1000).u64(0);
+    mapped.u32(1).u32(id).u64(0).u64(0).u32(PROT_EXEC).u32(2).text("/bin/twice");
+    data.record(mapped.end(5, 5, 10));
+  }
+  ASSERT_TRUE(import(data.record(sample(0x1000, 20)).file()));
+  EXPECT_EQ(file_.find(test::type_build_ids)->data, "? /bin/twice\n");
+}
+
+TEST_F(PerfImportTest, CallersThatAreRecordedInAnotherWayAreReported) {
+  PerfData data;
+  perf_event_attr attr = test::recorded_attr(
+      clock_event, test::usual_sample | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK, 1);
+  attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
+  data.event(attr, {test::some_event})
+      .record(test::perf_chain(
+          PERF_RECORD_MISC_USER, 0x1234, 5, 100,
+          {static_cast<uint64_t>(PERF_CONTEXT_USER), 0x1234, static_cast<uint64_t>(-640), 7}));
+  ASSERT_TRUE(import(data.file()));
+  EXPECT_EQ(ticks().size(), 1u);
+  EXPECT_THAT(info("cannot_see"),
+              testing::ElementsAre(HasSubstr("--call-graph lbr"),
+                                   HasSubstr("of 1 samples: the kernel has recorded them later")));
 }
 
 TEST_F(PerfImportTest, ARecordingOfAPipeIsTheSame) {
