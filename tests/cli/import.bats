@@ -98,11 +98,19 @@ ticks() {
     [[ $output == *'The recording is not complete'* || $(cat bad/tprof.out) == *'The recording is not complete'* ]]
     : >bad/empty
     run -1 post --import bad/empty -o bad
-    [[ $output == *"'bad/empty' is no recording of perf"* ]]
+    [[ $output == *"'bad/empty' is empty: perf record has failed"* ]]
+    echo text >bad/text
+    run -1 post --import bad/text -o bad
+    [[ $output == *"'bad/text' is no recording of perf"* ]]
     run -1 post --import bad -o bad
+    [[ $output == *"'bad' is a directory; what 'perf record --threads' writes is not read."* ]]
     mkfifo bad/pipe
     run -1 timeout 10 post --import bad/pipe -o bad
     [ -z "$(ls bad/pipe.nrm2 bad/empty.nrm2 2>/dev/null)" ]
+    if perf stat record -o bad/stat.data true 2>/dev/null; then
+        run -1 post --import bad/stat.data -o bad
+        [[ $output == *"has counts of 'perf stat record' and no samples."* ]]
+    fi
     run -1 post -r perf.data
     [[ $output == *'a recording of perf; post --import converts it.'* ]]
     run -255 post --import perf.data -r other.nrm2

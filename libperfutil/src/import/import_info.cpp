@@ -73,7 +73,7 @@ void add_scope(InfoText& info, const PerfFile& file, const Recording& recording)
   }
 }
 
-void add_blind_spots(InfoText& info, const Recording& recording) {
+void add_blind_spots(InfoText& info, const PerfFile& file, const Recording& recording) {
   const RecordedTicks& ticks = recording.ticks();
   const auto cannot_see = [&](const std::string& text) { info.add(key::cannot_see, text); };
   if (!ticks.cpus)
@@ -84,6 +84,11 @@ void add_blind_spots(InfoText& info, const Recording& recording) {
   if (recording.left_out().switches != 0)
     cannot_see(fmt::format("Context switches: their {} records have no CPU.",
                            recording.left_out().switches));
+  if (ticks.copies && !recording.unwinds())
+    cannot_see(
+        fmt::format("Callers in user code: copies of stacks ('--call-graph dwarf') of the machine "
+                    "{} are not unwound here.",
+                    file.machine.empty() ? "that recorded them" : file.machine));
   if (recording.left_out().no_copies != 0)
     cannot_see(fmt::format(
         "Callers in user code of {} samples, which have no copy of the 64-bit registers "
@@ -141,7 +146,7 @@ InfoText describe_import(const PerfFile& file, const Recording& recording,
   InfoText info;
   info.add(key::source, "perf record");
   add_scope(info, file, recording);
-  add_blind_spots(info, recording);
+  add_blind_spots(info, file, recording);
   add_notes(info, file, recording, damage);
   info.add(key::kernel, file.kernel);
   info.add(key::host, file.host);

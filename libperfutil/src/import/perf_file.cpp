@@ -97,7 +97,9 @@ class HeadReader {
     const auto is = [&](const char* word) {
       return got >= magic_bytes && std::memcmp(bytes.data(), word, magic_bytes) == 0;
     };
-    if (is(swapped_magic)) return refused("was recorded on a big-endian machine.");
+    if (is(swapped_magic))
+      return refused(
+          "was recorded on a big-endian machine; only recordings of little-endian ones are read.");
     if (!is(magic)) return refused("is no recording of perf (it does not begin with PERFILE2).");
     if (got < pipe_head_bytes) return cut_short();
     const auto head_size = number_at<uint64_t>(bytes, head::size);
@@ -156,12 +158,15 @@ class HeadReader {
 
   // A list of their places follows the records, in the order of their numbers.
   void read_features(Bytes header) {
-    if (file_.cut_off) return;
     std::vector<uint32_t> numbers;
     for (uint32_t i = 0; i < feature_count; ++i) {
       const auto word = number_at<uint64_t>(header, head::features + i / 64 * 8);
-      if ((word >> i % 64 & 1) != 0) numbers.push_back(i);
+      if ((word >> i % 64 & 1) == 0) continue;
+      numbers.push_back(i);
+      file_.has_counts |= static_cast<PerfFeature>(i) == PerfFeature::counts;
+      file_.has_tracer_data |= static_cast<PerfFeature>(i) == PerfFeature::tracer_data;
     }
+    if (file_.cut_off) return;
     const auto places = read_section({file_.end, numbers.size() * place_bytes}, SIZE_MAX);
     file_.cut_off = !places;
     for (size_t i = 0; places && i < numbers.size(); ++i) {

@@ -24,6 +24,8 @@ enum class PerfFeature : uint32_t {
   cpu_count = 7,
   event_names = 12,
   branch_stack = 15,
+  tracer_data = 18,
+  counts = 19,
   clock_id = 23,
   directory = 24,
   compressed = 27,
@@ -41,9 +43,11 @@ struct PerfFile {
   // Where the records are in the file.
   uint64_t begin = 0;
   uint64_t end = 0;
-  bool piped = false;         // what describes the recording is among the records
-  bool cut_off = false;       // the recording was not ended, or the file is truncated
-  bool bad_features = false;  // some facts are damaged
+  bool piped = false;            // what describes the recording is among the records
+  bool cut_off = false;          // the recording was not ended, or the file is truncated
+  bool bad_features = false;     // some facts are damaged
+  bool has_counts = false;       // of perf stat
+  bool has_tracer_data = false;  // as that of Intel PT
 
   // A feature section, or the content of a record that has one.
   void take_feature(uint32_t number, Bytes content);

@@ -2,8 +2,12 @@
 // Converts a recording of perf (perf.data) to a trace file.
 #include "perf_import.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -79,10 +83,30 @@ Error about(const PerfImport& import, const std::string& what) {
   return {PU_ERROR_FILE, fmt::format("'{}' {}", import.recording, what)};
 }
 
+// The events with the most samples, each with their number.
+std::string sampled_list(const std::map<std::string, uint64_t>& events) {
+  constexpr size_t max_named = 5;
+  std::vector<std::pair<uint64_t, std::string>> sorted;
+  for (const auto& [name, count] : events) sorted.emplace_back(count, name);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (const auto& [count, name] : std::span(sorted).first(std::min(sorted.size(), max_named)))
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", name, count);
+  if (sorted.size() > max_named) text += fmt::format(" and {} more", sorted.size() - max_named);
+  return text;
+}
+
 // The samples of the wanted event, or why there are none.
-Status check_ticks(const PerfImport& import, const Recording& recording) {
+Status check_ticks(const PerfImport& import, const PerfFile& file, const Recording& recording) {
   const RecordedTicks& ticks = recording.ticks();
   const auto& others = recording.left_out().other_events;
+  if (ticks.count == 0 && others.empty()) {
+    if (file.has_counts) return about(import, "has counts of 'perf stat record' and no samples.");
+    if (file.has_tracer_data)
+      return about(import,
+                   "has no samples, but data of a tracer such as Intel PT, which is not read.");
+  }
   if (ticks.count != 0 || (ticks.event.empty() && import.event.empty() && others.empty()))
     return {};
   if (!import.event.empty() && ticks.event.empty())
@@ -90,7 +114,7 @@ Status check_ticks(const PerfImport& import, const Recording& recording) {
                                      import.event, fmt::join(recording.sampled_events(), ", ")));
   if (others.empty()) return {};
   return about(import, fmt::format("has no samples of {}; choose another event with --event: {}.",
-                                   ticks.event, others.begin()->first));
+                                   ticks.event, sampled_list(others)));
 }
 
 uint32_t cpus_of(const PerfFile& file, const Recording& recording) {
@@ -127,7 +151,7 @@ Status convert(const PerfImport& import, int fd, uint64_t size) {
   const Status converted = recording.convert(stream);
   if (!converted && converted.error().message.empty()) return trace.failed(converted.error().code);
   if (!converted) return about(import, converted.error().message);
-  if (const Status good = check_ticks(import, recording); !good) return good;
+  if (const Status good = check_ticks(import, *file, recording); !good) return good;
   if (import.code != nullptr)
     for (const auto& [path, id] : import.code->found_build_ids()) file->add_build_id(path, id);
   const KernelTexts kernel =
@@ -137,12 +161,22 @@ Status convert(const PerfImport& import, int fd, uint64_t size) {
   return trace.finish(info.text(), build_id_lines(*file), kernel, cpus_of(*file, recording));
 }
 
+bool is_directory(const std::string& path) {
+  struct stat facts {};
+  return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
 }  // namespace
 
 Status import_perf_recording(const PerfImport& import) {
   auto file = open_regular(import.recording);
+  if (!file && is_directory(import.recording))
+    return about(import,
+                 "is a directory; what 'perf record --threads' writes is not read. Record without "
+                 "--threads.");
   if (!file) return about(import, fmt::format("cannot be opened: {}.", file.error().message));
   const auto size = static_cast<uint64_t>(file->status.st_size);
+  if (size == 0) return about(import, "is empty: perf record has failed, or still runs.");
   if (size > sparse_file.of(real_size(file->fd.get(), file->status)))
     return about(import, "consists mostly of holes; it is no recording.");
   return convert(import, file->fd.get(), size);

@@ -14,7 +14,7 @@ namespace pi::perfutil {
 struct RecordedFile {
   std::string path;
   std::string build_id;  // lower-case hex; "": not known; "?": several files had this path
-  // Recorded on this host; of the vdso also by this kernel's release.
+  // Recorded on this host, or it is not known; of the vdso on this host with this kernel.
   bool of_this_host = false;
 };
 

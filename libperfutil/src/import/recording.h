@@ -77,7 +77,11 @@ class Recording {
   uint64_t start_time() const { return start_time_; }
   // What is missing of the callers in user code.
   std::vector<std::string> notes_on_stacks() const { return unwinding_.notes(); }
-  bool unwinds() const { return ticks_.copies && unwinding_.is_active(); }
+  // Registers of another machine have other numbers.
+  bool unwinds() const {
+    const bool same = file_.machine.empty() || file_.machine == "x86_64";
+    return ticks_.copies && unwinding_.is_active() && same;
+  }
   // The events with a period, in the recording's order.
   std::vector<std::string> sampled_events() const;
 

@@ -88,10 +88,13 @@ std::vector<std::string> next_lines(const Summary& summary, const PageFormat& fo
   const auto* waiting = summary.find<Waiting>();
   const bool waits = waiting && waiting->times().dispatches() != 0;
   const bool shown = calls && calls->stacks().with() != 0;
+  const bool of_perf = summary.file.info.source == "perf record";
   const char* const callers = shown ? ""
                               : summary.file.info.stacks.empty()
-                                  ? "run.tprof -g shows callers; "
-                                  : "run.tprof -p -g shows callers; ";
+                                  ? of_perf ? "perf record --call-graph dwarf has callers; "
+                                            : "run.tprof -g shows callers; "
+                              : of_perf ? "post --tree shows callers; "
+                                        : "run.tprof -p -g shows callers; ";
   std::vector<std::string> lines = format.paragraph(
       fmt::format("Next: {}{}", callers,
                   waits ? "for waits, in tprof.offcpu:" : "to browse, down to instructions:"));

@@ -252,8 +252,8 @@ TEST_F(PerfImportTest, CallersAreFoundInCopiesOfStacks) {
   const std::string whole = data.file();
   ASSERT_TRUE(import(whole));
   EXPECT_EQ(code.log,
-            (Lines{"3 5 @90 0 ", "file /bin/prog '' false", "1 5 @95 1000 /bin/prog",
-                   "file /lib/later.so '' false", "1 5 @110 8000 /lib/later.so", "copy @120"}));
+            (Lines{"3 5 @90 0 ", "file /bin/prog '' true", "1 5 @95 1000 /bin/prog",
+                   "file /lib/later.so '' true", "1 5 @110 8000 /lib/later.so", "copy @120"}));
   // By their DWARF numbers: ax, dx, cx, bx, si, di, bp, sp, r8 to r15, ip.
   const std::vector<uint64_t> wanted{100, 103, 102, 101, 104, 105, 106, 107, 116,
                                      117, 118, 119, 120, 121, 122, 123, 108};
@@ -311,6 +311,35 @@ TEST_F(PerfImportTest, ACutCopyIsCountedAsLost) {
     EXPECT_EQ(info("count.0.trace.source"), Lines{"1"}) << size;
   }
   EXPECT_EQ(code.copies.size(), 0u);
+}
+
+TEST_F(PerfImportTest, CopiesOfAnotherMachineAreNotUnwound) {
+  LoggingCode code;
+  code_ = &code;
+  PerfData data;
+  data.event(test::copied_attr(), {test::some_event})
+      .text_feature(6, "aarch64")
+      .record(test::copied_sample(120, "the stack bytes.", PERF_SAMPLE_REGS_ABI_64));
+  ASSERT_TRUE(import(data.file()));
+  EXPECT_EQ(code.copies.size(), 0u);
+  EXPECT_EQ(ticks(), Lines{"10/20 @120 5 6 ffffffff 81000010 1 ffffffff 81000020"});
+  EXPECT_THAT(info("cannot_see").at(0), HasSubstr("of the machine aarch64 are not unwound"));
+}
+
+TEST_F(PerfImportTest, WithoutSamplesOfTheFirstEventOthersAreNamed) {
+  PerfData data = clock_data();
+  data.names({"clock", "few", "many"});
+  for (const uint64_t id : {8, 9})
+    data.event(test::recorded_attr(fault_event, test::usual_sample, 10), {id});
+  data.record(sample(1, 100, 0, 8));
+  for (const uint64_t time : {110, 120}) data.record(sample(1, time, 0, 9));
+  EXPECT_THAT(import(data.file()).error().message,
+              HasSubstr("has no samples of clock; choose another event with --event: many (2), "
+                        "few (1)."));
+  PerfData counts = clock_data();
+  EXPECT_THAT(import(counts.feature(19, "").file()).error().message, HasSubstr("perf stat record"));
+  PerfData tracer = clock_data();
+  EXPECT_THAT(import(tracer.feature(18, "").file()).error().message, HasSubstr("Intel PT"));
 }
 
 TEST_F(PerfImportTest, AFileThatWasReplacedWhileItWasRecordedHasNoBuildId) {
@@ -394,7 +423,7 @@ TEST_F(PerfImportTest, ATruncatedFileGivesItsWholeRecordsAndSaysSo) {
 }
 
 TEST_F(PerfImportTest, WhatIsNoRecordingIsRefused) {
-  EXPECT_THAT(import("").error().message, HasSubstr("is no recording of perf"));
+  EXPECT_THAT(import("").error().message, HasSubstr("is empty"));
   EXPECT_THAT(import("#!/bin/sh\n").error().message, HasSubstr("is no recording of perf"));
   EXPECT_THAT(import("2ELIFREP" + std::string(200, 0)).error().message,
               HasSubstr("big-endian machine"));

@@ -375,6 +375,10 @@ TEST(Page, StacksThatTheTraceHasNeedNoNewRun) {
   EXPECT_NE(page("").find("Next: run.tprof -g shows callers; "), std::string::npos) << page("");
   EXPECT_NE(page("info stacks=user\n").find("Next: run.tprof -p -g shows callers; "),
             std::string::npos);
+  EXPECT_NE(page("info source=perf record\n").find("Next: perf record --call-graph dwarf has"),
+            std::string::npos);
+  EXPECT_NE(page("info source=perf record\ninfo stacks=user\n").find("Next: post --tree shows"),
+            std::string::npos);
   EXPECT_NE(page("").find("Files in out: tprof.out; trace: elsewhere/run.nrm2\n"),
             std::string::npos);
 }
