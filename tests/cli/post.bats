@@ -449,10 +449,17 @@ count() {
     section 256 0 info >>swtrace.nrm2
 }
 
-@test "help fits a terminal of 60 columns" {
-    COLUMNS=60 run post --help
-    [ "$status" -eq 0 ]
-    [ "$(awk 'length > 60' <<<"$output")" = "" ]
+@test "help fits terminals of 40 and 60 columns" {
+    for tool in post cpi; do
+        for width in 40 60; do
+            COLUMNS=$width run "$tool" --help
+            [ "$status" -eq 0 ]
+            # Examples are commands to be copied.
+            wide=$(awk -v width="$width" '/^$/ { example = 0 } /^Examples:$/ { example = 1 } length > width && !example' <<<"$output")
+            [ "$wide" = "" ] || { echo "$wide" && false; }
+        done
+    done
+    [[ $output == 'Usage: cpi [OPTION]... -- COMMAND [ARGUMENT]...'* ]]
 }
 
 @test "unsupported options exit 255 with the reason and the replacement" {

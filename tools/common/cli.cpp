@@ -78,6 +78,24 @@ std::string wrapped(const std::string& text, unsigned width) {
   return result + line;
 }
 
+// Each line of a synopsis has seven columns for "Usage: "; what does not fit follows further in.
+std::string usage_lines(const std::string& synopsis, unsigned width) {
+  constexpr unsigned lead = 7, further = lead + 4;
+  std::istringstream lines("Usage: " + synopsis);
+  std::string result, line;
+  while (std::getline(lines, line)) {
+    if (line.size() <= width) {
+      result += line + "\n";
+      continue;
+    }
+    result += line.substr(0, lead);
+    for (const char each : wrapped(line.substr(lead), width - further))
+      result += each == '\n' ? "\n" + std::string(further, ' ') : std::string(1, each);
+    result += "\n";
+  }
+  return result;
+}
+
 // Boost has no long names of one letter with one dash, which Performance Inspector's tools have.
 std::string with_one_dash(std::string text) {
   for (std::size_t at = text.find("  --"); at != std::string::npos;
@@ -275,13 +293,13 @@ void OptionTable::positional(const std::string& name, int max_count) {
 
 std::string OptionTable::help(unsigned width) const {
   std::string text =
-      fmt::format("Usage: {}\n\n{}\n", usage_.synopsis, wrapped(usage_.summary, width));
+      fmt::format("{}\n{}\n", usage_lines(usage_.synopsis, width), wrapped(usage_.summary, width));
   for (const HeadedOptions& group : groups_) {
-    po::options_description sized(group.heading, width, width / 2);
+    po::options_description sized(width, width / 2);
     add_options(group.options, sized);
     std::ostringstream lines;
     lines << sized;
-    text += "\n" + with_one_dash(lines.str());
+    text += "\n" + wrapped(group.heading + ":", width) + "\n" + with_one_dash(lines.str());
   }
   text +=
       "\nGeneral:\n  -h [ --help ], -?  print this help\n  --version          print the version\n";
