@@ -106,7 +106,16 @@ ticks() {
     [[ $output == *"'bad' is a directory; what 'perf record --threads' writes is not read."* ]]
     mkfifo bad/pipe
     run -1 timeout 10 post --import bad/pipe -o bad
-    [ -z "$(ls bad/pipe.nrm2 bad/empty.nrm2 2>/dev/null)" ]
+    run -1 timeout 10 post --import /dev/zero -o bad
+    [[ $output == *"'/dev/zero' cannot be opened: not a regular file."* ]]
+    [ -z "$(ls bad/pipe.nrm2 bad/empty.nrm2 bad/zero.nrm2 2>/dev/null)" ]
+    # Nothing is written through a link.
+    mkdir linked
+    echo precious >linked/target
+    ln -s target linked/perf.data.nrm2
+    run -1 post --import perf.data -o linked
+    [[ $output == *"'linked/perf.data.nrm2' is a symbolic link"* ]]
+    [ "$(cat linked/target)" = precious ]
     if perf stat record -o bad/stat.data true 2>/dev/null; then
         run -1 post --import bad/stat.data -o bad
         [[ $output == *"has counts of 'perf stat record' and no samples."* ]]

@@ -100,6 +100,10 @@ reports() { tr -s ' \n' ' ' <"$1/tprof.out" | grep -qF -- "$2"; }
             sleep 0.1
         done
         [ "$try" -lt 50 ]
+        # A file is there when it is whole, and no other is.
+        mkdir -p ended
+        run ! grep -vx 'perf.data.nrm2\|tprof.out' <(ls -A ended)
+        [ ! -e ended/perf.data.nrm2 ] || post ended/perf.data.nrm2 -o again
         rm -rf ended
     done
 }

@@ -14,6 +14,7 @@
 #include <fmt/ranges.h>
 #include <pi/budget.h>
 #include <pi/files.h>
+#include <pi/printable.h>
 
 #include "file/stream_file.h"
 #include "import_info.h"
@@ -80,7 +81,7 @@ class ImportedTrace {
 };
 
 Error about(const PerfImport& import, const std::string& what) {
-  return {PU_ERROR_FILE, fmt::format("'{}' {}", import.recording, what)};
+  return {PU_ERROR_FILE, fmt::format("'{}' {}", printable(import.recording), printable(what))};
 }
 
 // The events with the most samples, each with their number.

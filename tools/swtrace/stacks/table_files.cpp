@@ -14,6 +14,7 @@ namespace {
 
 // A path has up to 4 KB, and programs can map a million files.
 constexpr size_t max_path_bytes = 64 << 20;
+constexpr size_t max_shared = 1 << 14;
 
 }  // namespace
 
@@ -55,13 +56,26 @@ bool TableFiles::start_opener() {
 std::shared_ptr<TableFile> TableFiles::mapped(const MappedAs& place) {
   if (place.path != vdso_path && !place.path.starts_with('/')) return nullptr;
   if (place.path.starts_with("//")) return nullptr;  // "//anon"
+  if (when_ == When::when_wanted) {
+    if (shared_.size() >= max_shared)
+      std::erase_if(shared_, [](const auto& entry) { return entry.second.expired(); });
+    if (shared_.size() >= max_shared) return make(place);
+    auto& known = shared_[{place.path, place.inode}];
+    auto file = known.lock();
+    if (!file) known = file = make(place);
+    return file;
+  }
+  auto file = make(place);
+  if (file && start()) work_->open_soon(file);
+  return file;
+}
+
+std::shared_ptr<TableFile> TableFiles::make(const MappedAs& place) {
   if (*path_bytes_ + place.path.size() > max_path_bytes) {
     ++paths_refused_;
     return nullptr;
   }
-  auto file = std::make_shared<TableFile>(place, path_bytes_);
-  if (when_ == When::early && start()) work_->open_soon(file);
-  return file;
+  return std::make_shared<TableFile>(place, path_bytes_);
 }
 
 void TableFiles::ask(const std::shared_ptr<TableFile>& file, TableWish wish) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -96,8 +97,8 @@ class TableFiles {
   TableFiles(const TableFiles&) = delete;
   TableFiles& operator=(const TableFiles&) = delete;
 
-  // Null for memory without a file, and if the paths
-  // of others use all memory for paths.
+  // Files that are opened when they are wanted are the same one for all processes, by path and
+  // inode. Null for memory without a file, and if the paths of others use all memory for paths.
   std::shared_ptr<TableFile> mapped(const MappedAs& place);
   // Has the table compiled, if that is not done yet: a wanted one first, the one that most stacks
   // want.
@@ -112,11 +113,13 @@ class TableFiles {
   // False: a thread is missing.
   bool start();
   bool start_opener();
+  std::shared_ptr<TableFile> make(const MappedAs& place);
 
   std::shared_ptr<TableWork> work_;  // shared with the threads, which may outlive this
   const When when_;
   std::shared_ptr<std::atomic<size_t>> path_bytes_ = std::make_shared<std::atomic<size_t>>(0);
   uint64_t paths_refused_ = 0;
+  std::map<std::pair<std::string, uint64_t>, std::weak_ptr<TableFile>> shared_;
   std::vector<std::thread> threads_;
   unsigned lanes_ = 0;  // threads that compile
 };

@@ -342,6 +342,14 @@ TEST_F(PerfImportTest, WithoutSamplesOfTheFirstEventOthersAreNamed) {
   EXPECT_THAT(import(tracer.feature(18, "").file()).error().message, HasSubstr("Intel PT"));
 }
 
+TEST_F(PerfImportTest, NamesInMessagesDoNotSteerATerminal) {
+  PerfData data = clock_data();
+  data.names({"clock\x1b[2J\n"}).record(sample(1, 100));
+  const Status status = import(data.file(), "other\x1b");
+  EXPECT_EQ(status.error().message.find_first_of("\x1b\n"), std::string::npos);
+  EXPECT_THAT(status.error().message, HasSubstr("clock\\x1b[2J\\x0a"));
+}
+
 TEST_F(PerfImportTest, AFileThatWasReplacedWhileItWasRecordedHasNoBuildId) {
   PerfData data = clock_data();
   for (const uint32_t id : {0xaau, 0xbbu}) {

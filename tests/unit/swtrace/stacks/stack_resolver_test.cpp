@@ -233,6 +233,38 @@ TEST_F(SwtraceStackResolver, AnotherFileOfThatPathIsNotUsed) {
   EXPECT_THAT(resolver.notes(), ElementsAre(HasSubstr("could not be opened")));
 }
 
+TEST_F(SwtraceStackResolver, ARecordedStackIsCutWhereItsFileCannotBeOpened) {
+  std::vector<std::string> opened;
+  StackResolver resolver([](const UniqueFd&) { return some_table(); }, CompileBudget::usual,
+                         [&](const MappedAs& place) -> Result<UniqueFd> {
+                           opened.push_back(place.path);
+                           if (place.path != "/here") return Error{ENOENT, "not here"};
+                           return UniqueFd(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+                         });
+  resolver.begin();
+  map(resolver, "/here", 1);
+  map(resolver, "/unused", 1, 1, 0x10000000);
+  ASSERT_TRUE(resolve(resolver));
+  EXPECT_THAT(frames(), ElementsAre(address + 8, address + 20));
+  EXPECT_EQ(frames_.end, PI_STACK_WHOLE);
+  // A file is opened once for all of its mappings, and only if a stack needs it.
+  map(resolver, "/here", 1, 6);
+  ASSERT_TRUE(resolve(resolver, copy_of(address, 7, 1)));
+  EXPECT_EQ(frames_.end, PI_STACK_WHOLE);
+  EXPECT_THAT(opened, ElementsAre("/here"));
+  EXPECT_THAT(resolver.notes(), IsEmpty());
+  map(resolver, "/gone", 1, 8);
+  for (const uint64_t time : {9, 10}) {
+    ASSERT_TRUE(resolve(resolver, copy_of(address, time, time)));
+    EXPECT_EQ(frames_.frames, 0u);
+    EXPECT_EQ(frames_.end, PI_STACK_CUT);
+  }
+  EXPECT_THAT(opened, ElementsAre("/here", "/gone"));
+  EXPECT_THAT(
+      resolver.notes(),
+      ElementsAre("2 user stack(s) are cut in the code of 1 file(s): /gone (2: not here)."));
+}
+
 TEST_F(SwtraceStackResolver, MemoryWithoutAFileHasNoTableAndNeedsNone) {
   StackResolver resolver([](const UniqueFd&) { return some_table(); });
   resolver.begin();
