@@ -1,11 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The HTML page of post --html in Chromium: what a user sees after clicks and keys, and names that look like markup. And its
+# The HTML page of post --html in Chromium and Firefox: what a user sees after clicks and keys, and names that look like markup. And its
 # template, which is checked in: the sources make the same bytes.
 
 bats_require_minimum_version 1.5.0
 
 setup() {
+    source "$SOURCE_DIR/tests/support/page_data.bash"
     PATH="$BUILD_DIR/bin:$PATH"
     cd "$BATS_TEST_TMPDIR" || return
 }
@@ -45,6 +46,38 @@ record() {
     record calls.nrm2 ./calls 3
     post -r calls.nrm2 --html --with-source --source-path "$SOURCE_DIR/tests/progs" --json -offcpu -clip 0
     node "$SOURCE_DIR/tests/long/page.mjs" "$PWD/tprof.html" "$PWD/tprof.json" "$PWD/tprof.offcpu"
+}
+
+@test "the page of ten million ticks, and of 100,000 call paths and more: two seconds to start, ten milliseconds a step" {
+    command -v chromium >/dev/null || skip "needs chromium (scripts/install-deps long)"
+    g++ -std=c++20 -O2 -I "$SOURCE_DIR/include" -o make_trace "$SOURCE_DIR/bench/make_trace.cpp"
+    ./make_trace ticks.nrm2 10000000
+    post -r ticks.nrm2 --html=ticks.html
+    rm ticks.nrm2
+    node "$SOURCE_DIR/tests/long/page_speed.mjs" "$PWD/ticks.html"
+    ./make_trace deep.nrm2 1000000 2 20
+    post -r deep.nrm2 --html=deep.html
+    rm deep.nrm2
+    # The contract allows 200,000 paths, of which those that are not rare are kept.
+    paths=$(page_data deep.html | jq '.paths.above | length')
+    [ "$paths" -ge 100000 ]
+    [ "$paths" -le 200000 ]
+    node "$SOURCE_DIR/tests/long/page_speed.mjs" "$PWD/deep.html"
+    [ "$(stat -c %s ticks.html)" -lt 15000000 ]
+    [ "$(stat -c %s deep.html)" -lt 15000000 ]
+}
+
+@test "the page in Firefox: it opens from disk, draws, and the console stays empty" {
+    command -v firefox-esr >/dev/null || skip "needs firefox-esr (scripts/install-deps long)"
+    [ "$(id -u)" -eq 0 ] || skip "needs root to trace the system"
+    gcc -O1 -g -fno-omit-frame-pointer -o plain "$SOURCE_DIR/tests/progs/calls.c"
+    objcopy --redefine-sym alpha='</script><img src=x onerror=alert(1)>' plain calls
+    record calls.nrm2 ./calls 2
+    post -r calls.nrm2 --html --json
+    node "$SOURCE_DIR/tests/long/page_firefox.mjs" "$PWD/tprof.html" "$PWD/tprof.json"
+    # A script that the page's policy refuses is in the console: so is any other error.
+    sed 's/<script>/<script>0;/' tprof.html >refused.html
+    node "$SOURCE_DIR/tests/long/page_firefox.mjs" "$PWD/refused.html" "$PWD/tprof.json" --refused
 }
 
 @test "the page that compares two traces" {

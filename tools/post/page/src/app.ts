@@ -35,6 +35,10 @@ const helpKeys: readonly [string, string][] = [
   ['?', 'this list'],
 ];
 
+// While a selection changes, views that take longer than a part of a frame follow when the pointer rests.
+const quickViews = 8; // milliseconds
+const restsAfter = 150;
+
 export class App {
   private readonly state: State;
   private readonly summary: SummaryView;
@@ -48,6 +52,8 @@ export class App {
   private readonly tabButtons = new Map<Tab, HTMLButtonElement>();
   private readonly scope;
   private readonly chosen = element('span', { class: 'muted', 'aria-live': 'polite' });
+  private viewsTook = 0; // milliseconds
+  private rest = 0; // a timer
 
   constructor(
     private readonly root: HTMLElement,
@@ -151,12 +157,21 @@ export class App {
       this.scope.select.append(element('option', { value: state.scope }, state.scopeText()));
     this.scope.select.value = state.scope;
     if (this.search.value !== state.search) this.search.value = state.search;
-    this.chosen.textContent = `${count(state.totals().total)} of ${count(this.trace.ticks)} ticks`;
     this.timeline.render();
+    window.clearTimeout(this.rest);
+    if (state.selecting && this.viewsTook > quickViews) this.rest = window.setTimeout(() => this.renderViews(), restsAfter);
+    else this.renderViews();
+  }
+
+  private renderViews(): void {
+    const { state } = this;
+    const began = performance.now();
+    this.chosen.textContent = `${count(state.totals().total)} of ${count(this.trace.ticks)} ticks`;
     if (state.tab === 'summary') this.summary.render();
     if (state.tab === 'tree') this.tree.render();
     if (state.tab === 'flame') this.flame.render();
     for (const [tab, view] of this.more) if (tab === state.tab) view.render();
+    this.viewsTook = performance.now() - began;
   }
 
   private changeTheme(): void {

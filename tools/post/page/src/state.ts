@@ -19,6 +19,7 @@ export type Scope = string;
 export class State {
   from = 0; // the selected bins
   to: number;
+  selecting = false; // the selection still changes, with the pointer
   scope: Scope = 'all';
   search = '';
   tab: Tab = 'summary';

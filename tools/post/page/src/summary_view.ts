@@ -154,7 +154,7 @@ export class SummaryView {
           element('th', { class: 'number' }, 'Share'),
           element('th', { class: 'number' }, 'Ticks'),
           element('th', {}, 'Function'),
-          element('th', {}, 'Module'),
+          element('th', { class: 'module' }, 'Module'),
         ),
       ),
       body,

@@ -55,7 +55,7 @@ export class TimelineView {
     this.canvas.addEventListener('pointerdown', (event) => this.press(event));
     this.canvas.addEventListener('pointermove', (event) => this.move(event));
     this.canvas.addEventListener('pointerup', (event) => this.release(event));
-    this.canvas.addEventListener('pointercancel', () => (this.dragFrom = -1));
+    this.canvas.addEventListener('pointercancel', () => this.endDrag());
     this.canvas.addEventListener('keydown', (event) => this.key(event));
     new ResizeObserver(() => this.draw()).observe(this.scroller);
     this.box.hidden = trace.bins === 0;
@@ -255,15 +255,24 @@ export class TimelineView {
   }
 
   private move(event: PointerEvent): void {
-    if (this.dragFrom >= 0 && Math.abs(event.offsetX - this.dragFrom) > 3)
+    if (this.dragFrom >= 0 && Math.abs(event.offsetX - this.dragFrom) > 3) {
+      this.state.selecting = true;
       this.select(this.binAt(this.dragFrom), this.binAt(event.offsetX));
+    }
     this.describe(event.offsetX, event.offsetY);
   }
 
   // A click without a drag ends the selection.
   private release(event: PointerEvent): void {
     if (this.dragFrom >= 0 && Math.abs(event.offsetX - this.dragFrom) <= 3) this.select(0, this.state.trace.bins);
+    this.endDrag();
+  }
+
+  private endDrag(): void {
     this.dragFrom = -1;
+    if (!this.state.selecting) return;
+    this.state.selecting = false;
+    this.state.set({});
   }
 
   private laneAt(y: number): Lane | null {
