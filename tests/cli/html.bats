@@ -236,12 +236,36 @@ END
   jq -e '.tables[3].facts | map(.[0]) | contains(["Sizes", "Roots", "Damaged"])' data.json
 }
 
+@test "--with-data adds AboveIdle by time: all samples, or means of many, and of a CPU that was away" {
+  # As swtrace ai -json -sp prints it without the module; the third sample lacks CPU 1, the last line is cut off.
+  cat >ai.json <<'END'
+{"time": 1700000000, "source": "/proc/stat", "intr_is_tick_based": true, "cpus": [{"cpu": 0, "idle": 90, "busy": 9, "intr": 1}, {"cpu": 1, "idle": 50, "busy": 50, "intr": 0}], "system": {"idle": 70, "busy": 29.5, "intr": 0.5}}
+{"time": 1700000001, "source": "/proc/stat", "intr_is_tick_based": true, "cpus": [{"cpu": 0, "idle": 20, "busy": 70, "intr": 10}], "system": {"idle": 20, "busy": 70, "intr": 10}}
+{"time": 1700000002, "source
+END
+  truncate -s -1 ai.json
+  page_of ai.json
+  jq -e '.tables[0] | .title == "AboveIdle" and .order == "time" and .columns == ["% above idle", "% busy", "% interrupts", "% idle"]' data.json
+  page_rows data.json 0 | diff - <(printf '%s\n' '0 2023-11-14 22:13:20 UTC 30 29.5 0.5 70' '1 CPU 0 10 9 1 90' '1 CPU 1 50 50 0 50' \
+    '0 2023-11-14 22:13:21 UTC 80 70 10 20' '1 CPU 0 80 70 10 20')
+  jq -e '.tables[0].facts | contains([["Samples", "2"], ["Damaged", "the last line is cut off and left out"]])' data.json
+  # With the module, without the system: 3,000 samples of two CPUs are rows of three, whose dispatches are added up.
+  jq -nc 'range(3000) | {time: ., source: "hooks", intr_is_tick_based: false,
+    cpus: [range(2) as $cpu | {cpu: $cpu, idle: 60, busy: (40 - (. + $cpu) % 3), intr: ((. + $cpu) % 3), dispatches: 2, interrupts: 1}]}' >ai.json
+  page_of ai.json
+  page_rows data.json 0 >rows
+  [ "$(wc -l <rows)" -eq 3000 ]
+  [ "$(grep -c '^1 CPU 1 40 39 1 60 6 3$' rows)" -eq 1000 ]
+  [ "$(grep -c '^0 1970-01-01 .* UTC 40 39 1 60 12 6$' rows)" -eq 1000 ]
+  jq -e '.tables[0].facts | contains([["Rows", "means of up to 3 samples each; counts are sums"]])' data.json
+}
+
 @test "--with-data takes files of these kinds only, and goes with --html" {
   need_trace
   run -255 post -r "$made/run.nrm2" --with-data x.json
   [[ $output == *"--with-data goes with --html"* ]]
   for text in '' '{}' '[1]' '{"threads_without_account": 1}' '{"schema_version": 1, "threads": [{"nodes": [{"level": 3, "calls": 1, "base": []}]}]}' \
-    '{"blocked_elsewhere": []}' '{"blocked_elsewhere": [], "monitors": [1]}' '{"dangling_references": 1, "classes": [{"name": 7}]}'; do
+    $'{"intr_is_tick_based": 1}\n' $'{"time": 1e300, "source": "x", "intr_is_tick_based": true}\n' '{"blocked_elsewhere": []}' '{"blocked_elsewhere": [], "monitors": [1]}' '{"dangling_references": 1, "classes": [{"name": 7}]}'; do
     printf '%s' "$text" >bad.json
     run -1 post -r "$made/run.nrm2" --html --with-data bad.json
     [[ $output == *bad.json* ]]

@@ -128,7 +128,7 @@ record() {
     node "$SOURCE_DIR/tests/long/page_flow.mjs" "$PWD/tprof.html" "$PWD/tree.json"
 }
 
-@test "the page with tables of JProf and hdump, whose names look like markup" {
+@test "the page with tables of JProf, hdump and AboveIdle, whose names look like markup" {
     command -v chromium >/dev/null || skip "needs chromium (scripts/install-deps long)"
     name='</script><img src=x onerror=alert(1)>'
     jq -n --arg name "$name" '{schema_version: 1, calibrated: true, metrics: [], lost: {},
@@ -141,9 +141,11 @@ record() {
         classes: [{name: $name, objects: 5, bytes: 50, retained: 70, retained_exact: false}],
         suspects: [{object: "Big", id: 255, objects: 1, retained: 60, percent: 75, held: [{name: $name, objects: 4, bytes: 30}],
             path: {root: $name, steps: []}}]}' >heap.json
+    jq -nc --arg name "$name" 'range(2) | {time: (1764000000 + .), source: $name, intr_is_tick_based: true,
+        cpus: [range(2) as $cpu | {cpu: $cpu, idle: (60 - 10 * $cpu), busy: (39.5 + 10 * $cpu), intr: 0.5}]}' >ai.json
     # A trace without perf events.
     address() { nm "$BUILD_DIR/tests/flows" | awk -v name="$1" '$3 == name { print $1 }'; }
     "$BUILD_DIR/tests/step_trace" flow.nrm2 "$(address begin)" "$(address end)" -- "$BUILD_DIR/tests/flows"
-    post -r flow.nrm2 --html --with-data log-rt.json --with-data jlm.json --with-data heap.json
+    post -r flow.nrm2 --html --with-data log-rt.json --with-data jlm.json --with-data heap.json --with-data ai.json
     node "$SOURCE_DIR/tests/long/page_tables.mjs" "$PWD/tprof.html"
 }

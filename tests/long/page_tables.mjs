@@ -12,7 +12,7 @@ try {
   const rows = () => browser.evaluate("[...document.querySelectorAll('.tables:not(.away) tbody tr')].map((row) => [...row.children].map((cell) => cell.textContent.replace(/^[▾▸] /, '')))");
   const use = (number) => browser.evaluate(`{ const list = document.querySelector('.tables:not(.away) select'); list.value = '${number}'; list.dispatchEvent(new Event('change')); }`);
   const titles = await browser.evaluate("[...document.querySelectorAll('.tables:not(.away) option')].map((option) => option.textContent)");
-  assert.deepEqual(titles, ['Call trees (log-rt.json)', 'Java locks (jlm.json)', 'Java heap: classes (heap.json)', 'Java heap: leak suspects (heap.json)']);
+  assert.deepEqual(titles, ['Call trees (log-rt.json)', 'Java locks (jlm.json)', 'Java heap: classes (heap.json)', 'Java heap: leak suspects (heap.json)', 'AboveIdle (ai.json)']);
 
   // Call trees.
   assert.deepEqual(await rows(), [['thread 1', '1'], [hostile, '4']]);
@@ -32,6 +32,12 @@ try {
   assert.deepEqual(await rows(), [['Big 0xff', '1', '–', '75', '60'], [`keeps alive: ${hostile}`, '4', '30', '–', '–'], [`reached from root: ${hostile}`, '–', '–', '–', '–']]);
   await browser.clickOn('.tables:not(.away) thead th:nth-child(3) button');
   assert.deepEqual((await rows()).map(([name]) => name), ['Big 0xff', `keeps alive: ${hostile}`, `reached from root: ${hostile}`]);
+
+  // AboveIdle in the order of time, with the CPUs below.
+  await use(4);
+  assert.deepEqual(await rows(), [['2025-11-24 16:00:00 UTC', '45', '44.5', '0.5', '55'], ['2025-11-24 16:00:01 UTC', '45', '44.5', '0.5', '55']]);
+  await browser.clickOn('.tables:not(.away) tbody tr:first-child button');
+  assert.deepEqual((await rows())[2], ['CPU 1', '50', '49.5', '0.5', '50']);
 
   assert.equal(await browser.evaluate("document.querySelectorAll('img, iframe, script:not(body > script)').length"), 0);
   // On a telephone nothing but a table is wider than the screen, names are no columns of letters, and each column has its title.

@@ -61,7 +61,7 @@ cli::OptionTable option_table() {
                          "that you may read")(
       "with-data", repeated("FILE"),
       "the HTML page also has the tables of FILE: a log-rt or log-jlm with JSON, or what ptt dump "
-      "-json or hdump --json has printed")(
+      "-json, swtrace ai -json or hdump --json has printed")(
       "show", "also write every record of the trace as a line to post.show")(
       "showx", "write post.show only, without looking up symbols")(
       "showxx", "as --showx, with the words of each record in hexadecimal")(

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "html_ai_table.h"
 #include "html_jvm_tables.h"
 #include "json.h"
 #include "table_json.h"
@@ -146,8 +147,9 @@ pi::Result<HtmlTable> table_of_text(std::string_view text, const std::string& pa
   }
   const auto flow = logrt::parse_call_flow(text, path, "");
   if (flow) return table_of(*flow);
-  return pi::Error{-1, fmt::format("{} --with-data takes what ptt dump -json or hdump --json has "
-                                   "printed, and a log-rt or log-jlm with the option JSON.",
+  return pi::Error{-1, fmt::format("{} --with-data takes what ptt dump -json, swtrace ai -json or "
+                                   "hdump --json has printed, and a log-rt or log-jlm with the "
+                                   "option JSON.",
                                    flow.error().message)};
 }
 
@@ -235,6 +237,13 @@ pi::Result<std::vector<HtmlTable>> parse_html_tables(std::string_view text,
     if (auto found = jvm_tables(text)) tables = std::move(*found);
   } catch (const std::runtime_error& problem) {
     return pi::Error{-1, fmt::format("{} cannot be read as log-jlm or output of hdump --json: {}.",
+                                     printable(path), problem.what())};
+  }
+  try {
+    if (tables.empty())
+      if (auto table = ai_table(text)) tables.push_back(std::move(*table));
+  } catch (const std::runtime_error& problem) {
+    return pi::Error{-1, fmt::format("{} cannot be read as output of swtrace ai -json: {}.",
                                      printable(path), problem.what())};
   }
   if (tables.empty()) {

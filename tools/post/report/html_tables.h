@@ -42,8 +42,8 @@ struct HtmlTable {
 // below; the others of a row are joined.
 constexpr size_t max_table_rows = 50'000;
 
-// Of what ptt dump -json, JProf or libhookit (log-rt and log-jlm with JSON) or hdump --json has
-// written. The error's message is a sentence.
+// Of what ptt dump -json, swtrace ai -json, JProf or libhookit (log-rt and log-jlm with JSON) or
+// hdump --json has written. The error's message is a sentence.
 pi::Result<std::vector<HtmlTable>> read_html_tables(const std::string& path);
 // The same from a text; path is for messages.
 pi::Result<std::vector<HtmlTable>> parse_html_tables(std::string_view text,
