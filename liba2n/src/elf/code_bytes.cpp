@@ -16,7 +16,7 @@ namespace a2n {
 namespace {
 
 constexpr uint64_t max_function_size = uint64_t{1} << 24;  // bytes
-constexpr uint64_t piece_bytes = 64 << 10;
+constexpr uint64_t piece_bytes = 8 << 10;  // calls are scattered: larger ones take more memory
 
 std::string read_image(const ModuleSymbols& module, uint64_t offset, uint64_t size) {
   const std::string& image = *module.image;

@@ -4,6 +4,7 @@
 #define A2N_LIBRARY_H
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -146,7 +147,7 @@ class Library {
   DuplicateNames duplicates_;
   JitTable jit_;
   Sources sources_;
-  std::vector<Mapping> mappings_;  // indexed by the tags of pieces
+  std::deque<Mapping> mappings_;  // indexed by the tags of pieces
   // Readable names by symbol. The keys stay valid because a loaded table never moves.
   std::unordered_map<const Symbol*, const char*> names_;
   std::unordered_map<const Section*, const char*> section_names_;

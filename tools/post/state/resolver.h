@@ -69,7 +69,8 @@ class Resolver {
   Symbolizer& symbolizer_;
   StringTable& names_;
   const Options options_;
-  std::vector<Place> places_;
+  const size_t cache_entries_;
+  std::vector<Place> places_;                    // none before the first lookup
   std::vector<std::vector<NameId>> chains_{{}};  // number 0: nothing inlined
   std::map<std::vector<NameId>, uint32_t> known_chains_;
 };
