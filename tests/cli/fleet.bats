@@ -76,7 +76,7 @@ decoded() {
     find "$1"
     python3 - "$1" <<'END'
 import glob, re, subprocess, sys
-for name in glob.glob(sys.argv[1] + '/*/*/*/*.parquet'):
+for name in glob.glob(sys.argv[1] + '/**/*.parquet', recursive=True):
     data = open(name, 'rb').read()
     sys.stdout.buffer.write(data)
     for frame in re.finditer(re.escape(bytes([0x28, 0xb5, 0x2f, 0xfd])), data):
@@ -139,6 +139,20 @@ hashes() { grep -aoE 'h-[0-9a-f]{24}' | sort -u; }
     [ ! -e fleet ]
 }
 
+@test "calls with few ticks are [rare] in the call paths, not in the sums by function" {
+    post --fleet all "$(trace)"
+    post --fleet few --rare 1000000000 "$(trace)"
+    decoded few/frames >text
+    grep -aF '[rare]' text
+    run ! grep -aE 'alpha|beta' text
+    run ! grep -aF '[rare]' <(decoded all/frames)
+    # Names of files differ between runs only if files vanish.
+    cmp all/records/*/*/*.parquet few/records/*/*/*.parquet
+    for wrong in 0 -1 x 1x ''; do run -255 post --fleet few --rare "$wrong" "$(trace)"; done
+    run -255 post --rare 2 "$(trace)"
+    [[ $output == *"--rare goes with --fleet"* ]]
+}
+
 @test "options that contradict --fleet are refused" {
     for other in '--export parquet' '--archive' '-showx'; do
         read -ra words <<<"$other"
@@ -169,6 +183,7 @@ hashes() { grep -aoE 'h-[0-9a-f]{24}' | sort -u; }
     run -255 pitrace-fleet flame --json fleet
     run -255 pitrace-fleet resolve --since 1d fleet
     run -255 pitrace-fleet top --debug-path . fleet
+    run -255 pitrace-fleet compact --since 1d fleet
     run -1 pitrace-fleet report fleet
     [[ $output == *"DuckDB cannot be loaded"*"duckdb.org"*PITRACE_DUCKDB* ]]
     # A library, but not DuckDB's.

@@ -244,12 +244,157 @@ own_symbols() {
     pitrace-fleet top --json --by process hashed | jq -e '.hosts == 3 and ([.by.process[].hosts] | max) == 3'
 }
 
+@test "calls with few ticks are [rare], in which all ticks of these calls are" {
+    post --fleet rare --rare 25 host1/swtrace.tar.zst
+    # Of a program whose functions all have names: other call paths can be equal only by name.
+    pitrace-fleet flame --where "process=$program" rare >folded
+    fleet flame --where "host=node1,process=$program" >whole
+    python3 - whole folded <<'END'
+import collections, sys
+def read(name):
+    rows = (line.rstrip('\n').rpartition(' ') for line in open(name))
+    return {tuple(path.split(';')): int(ticks) for path, _, ticks in rows}
+whole, few = (read(name) for name in sys.argv[1:])
+def sums(rows):
+    all = collections.Counter()
+    for path, ticks in rows.items():
+        for end in range(1, len(path) + 1):
+            all[path[:end]] += ticks
+    return all
+all_of, few_of = sums(whole), sums(few)
+rare = {path: ticks for path, ticks in few.items() if path[-1] == '[rare]'}
+assert len(rare) >= 2 and 0 < sum(rare.values()) < sum(whole.values())
+# Each call path that is kept has all its ticks, and ends there as often.
+assert all(ticks == all_of[path] for path, ticks in few_of.items() if path[-1] != '[rare]')
+assert all(ticks == whole[path] for path, ticks in few.items() if path[-1] != '[rare]')
+assert sum(few.values()) == sum(whole.values())
+# What was left out has few ticks, also in all processes together.
+left = [path for path in all_of if path not in few_of and path[:-1] in few_of]
+assert left and max(all_of[path] for path in left) < 25
+# Only this process has a main() that it calls.
+kept = [path for path in few_of if 'main' in path[:-1] and path[-1] != '[rare]']
+assert kept and min(all_of[path] for path in kept) >= 25
+END
+    # The sums by function are the same.
+    diff <(pitrace-fleet top --json rare) <(fleet top --json --where host=node1)
+}
+
+@test "sums by day give the same answers, also when traces come later or are removed" {
+    # A day that is over.
+    cp -r fleet old
+    for table in records paths stacks frames; do mv "old/$table/date="* "old/$table/date=2026-01-02"; done
+    late=$(find old/records -path '*host=node3/*.parquet') && mv "$late" late
+    run -0 pitrace-fleet compact old
+    [[ $output == *"Written  : $((hosts - 1)) days of hosts"*"Kept     : 0,"*"Not over : 0"* ]]
+    [ -z "$(find old/days -type f ! -name day.parquet)" ]
+    mv late "$late"
+    run -0 pitrace-fleet compact old
+    [[ $output == *"Written  : 1 days"*"Kept     : $((hosts - 1)),"* ]]
+    run -0 pitrace-fleet compact fleet
+    [[ $output == *"Written  : 0 days"*"Not over : $hosts"* ]]
+    one=$(readelf -n "build1/$program" | sed -n 's/.*Build ID: //p')
+    ask() { # each question, of folder $1
+        for words in report "top --by build" "top --by service" "top --where process=$program" "top --by process --where kernel=*,process=$program" \
+            "diff --a host=node1,host=node2,host=node3 --b host=node7,host=node8,host=node9" "top --since 2000-01-01" "top --by module --where function=beta"; do
+            # shellcheck disable=SC2086 # words
+            pitrace-fleet $words --json "$1"
+        done
+    }
+    ask fleet >answers
+    ask old | diff answers -
+    for words in "top --by thread" "top --where build=$one" "top --since 2000-01-01T01:00"; do
+        # shellcheck disable=SC2086 # words
+        diff <(pitrace-fleet $words --json old) <(fleet $words --json)
+    done
+    # A trace that comes later, and one that was added again.
+    cp "$late" "${late%/*}/1.parquet"
+    pitrace-fleet top --json old >answer 2>messages
+    grep 'traces of 1 days of hosts have changed.*compact' messages
+    jq -e --argjson more "$(jq .ticks host3/tprof.json)" --argjson all "$(fleet top --json | jq .ticks)" '.ticks == $all + $more' answer
+    rm "${late%/*}/1.parquet"
+    # Some of the tables are gone, then all: the sums stay.
+    rm "$late"
+    ask old | diff answers -
+    run -0 pitrace-fleet compact old
+    [[ $output == *"Written  : 0 days"* ]]
+    pitrace-fleet top --by thread --json old >answer 2>messages
+    grep '1 days of hosts are left out' messages
+    [ "$(jq .hosts answer)" -eq $((hosts - 1)) ]
+    rm -r old/records old/paths old/stacks
+    ask old | diff answers -
+    for words in "top --by thread" flame "report --html x.html"; do
+        # shellcheck disable=SC2086 # words
+        run -1 pitrace-fleet $words old
+        [[ $output == *"no table is of that time, or has what the question needs"* ]]
+    done
+    # A file that is none, and one that ends too early.
+    file=old/days/date=2026-01-02/host=node4/day.parquet
+    truncate -s -10 $file
+    run -1 pitrace-fleet top old
+    [[ $output == *"$file"* ]]
+    rm $file
+    [ "$(pitrace-fleet top --json old | jq .hosts)" -eq $((hosts - 1)) ]
+}
+
+@test "a day's sums have the rows of that day, whichever folder they are in" {
+    # A trace that began at half past eleven, and one of the next morning; half of the rows of each are an hour later.
+    shift_to() { # shift_to DAY TIME NAME
+        mkdir -p "midnight/records/date=$1/host=node1"
+        (cd readers && node query.mjs "COPY (SELECT * REPLACE (TIMESTAMPTZ '$1 $2:00+00' + INTERVAL (hash(function) % 2) HOUR AS time) FROM '../fleet/records/*/host=node1/*.parquet')
+            TO '../midnight/records/date=$1/host=node1/$3.parquet' (FORMAT parquet, KV_METADATA {'pitrace.schema': 'records 3.0'})")
+    }
+    [ -d readers/node_modules ] || skip "needs npm (scripts/install-deps long)"
+    shift_to 2026-01-02 23:30 1
+    shift_to 2026-01-03 09:30 2
+    ask() {
+        for words in "" "--since 2026-01-03" "--until 2026-01-03" "--since 2026-01-03 --until 2026-01-04" "--since 2026-01-02 --until 2026-01-03"; do
+            # shellcheck disable=SC2086 # words
+            pitrace-fleet report --json $words midnight
+        done
+        pitrace-fleet diff --json --at 2026-01-03 midnight
+    }
+    ask >answers 2>/dev/null
+    [ "$(jq -s 'map(.ticks) | unique | length' answers)" -ge 4 ]
+    pitrace-fleet compact midnight
+    ask 2>/dev/null | diff answers -
+    rm -r midnight/records
+    ask 2>/dev/null | diff answers -
+}
+
+@test "compact may be killed at any moment, has a full disk, and runs once at a time" {
+    mkdir -p ended
+    cp -r fleet/records ended/
+    mv ended/records/date=* ended/records/date=2026-01-02
+    for ((i = 0; i < 12; i++)); do
+        timeout -s KILL "0.$((10 + 3 * i))" pitrace-fleet compact ended >/dev/null 2>&1 || true
+        diff <(fleet top --json) <(pitrace-fleet top --json ended 2>/dev/null)
+    done
+    pitrace-fleet compact ended
+    [ "$(find ended/days -type f | wc -l)" -eq "$hosts" ]
+    exec {lock}<ended/records
+    flock -n "$lock"
+    run -1 pitrace-fleet compact ended
+    [[ $output == *"another pitrace-fleet compact"* ]]
+    exec {lock}<&-
+    rm -r ended/days
+    mkdir ended/days
+    mount -t tmpfs -o size=64k none ended/days
+    run -1 pitrace-fleet compact ended
+    diff <(fleet top --json) <(pitrace-fleet top --json ended 2>/dev/null)
+    [ -z "$(find ended/days -name '*.unfinished')" ]
+    umount ended/days
+    # Never through a link.
+    mkdir elsewhere && ln -s ../../elsewhere ended/days/date=2026-01-02
+    run -1 pitrace-fleet compact ended
+    [[ $output == *"Not a directory"* && -z $(ls elsewhere) ]]
+}
+
 @test "tables of another version are refused" {
     cp -r fleet old
     file=$(find old/records -name '*.parquet' | sort | head -n 1)
-    LC_ALL=C sed -i 's/records 2\.0/records 1.1/' "$file"
+    LC_ALL=C sed -i 's/records 3\.0/records 2.0/' "$file"
     run -1 pitrace-fleet top old
-    [[ $output == *"have the schema 'records 1.1', not 'records 2.x'"* ]]
+    [[ $output == *"have the schema 'records 2.0', not 'records 3.x'"* ]]
 }
 
 @test "a file that ends too early, one that is none, and folders with wildcards are reported" {

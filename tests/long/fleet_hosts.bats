@@ -217,7 +217,7 @@ dask_python() {
     answers() { (cd / && $python "$questions" "$@" --workers 3 --files 3 "$BATS_FILE_TMPDIR/fleet"); }
     answers report >dask.json
     pitrace-fleet report --json fleet >duckdb.json
-    for filter in '.ticks, .lost, .hosts, .kernels, .traces' '.by | map_values(map([.name, .module, .ticks, .hosts]) | sort)'; do
+    for filter in '.ticks, .lost, .hosts, .kernels' '.by | map_values(map([.name, .module, .ticks, .hosts]) | sort)'; do
         diff <(jq -c "$filter" dask.json) <(jq -c "$filter" duckdb.json)
     done
     for words in "top --where service=" "top --where nosuch=1" "top --by nosuch" "diff --at never"; do

@@ -100,8 +100,10 @@ pi::Result<std::vector<Version>> differing(Engine& engine, const char* name, con
   return found;
 }
 
-pi::Result<Comparison> compare(Engine& engine, const Question& question) {
-  if (const pi::Status status = make_views(engine, question, true); !status) return status.error();
+pi::Result<Comparison> compare(Engine& engine, const Question& question,
+                               std::vector<std::string>& warnings) {
+  if (const pi::Status status = make_views(engine, question, true, warnings); !status)
+    return status.error();
   Comparison comparison;
   const auto all = whole_of(engine);
   if (!all) return all.error();
@@ -229,9 +231,9 @@ Json json_of(const Comparison& comparison) {
 }  // namespace
 
 pi::Result<Answer> diff(Engine& engine, const Question& question) {
-  const auto comparison = compare(engine, question);
-  if (!comparison) return comparison.error();
   Answer answer;
+  const auto comparison = compare(engine, question, answer.warnings);
+  if (!comparison) return comparison.error();
   const auto summary = summarize(engine, answer);
   if (!summary) return summary.error();
   if (!hosts_suffice(comparison->whole))

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "days.h"
 #include "questions.h"
 #include "resolve.h"
 
@@ -20,19 +21,20 @@ using namespace fleet;
 
 cli::OptionTable option_table() {
   cli::OptionTable table(
-      {"pitrace-fleet report|top|diff|flame|resolve [OPTION]... FOLDER",
+      {"pitrace-fleet report|top|diff|flame|resolve|compact [OPTION]... FOLDER",
        "Answers questions about the traces of many hosts, whose tables post --fleet has written "
        "below FOLDER: report and top show where the time went, diff what changed, flame prints "
        "folded stacks, the input of flame graphs. resolve gets names for functions that had none "
-       "on their hosts. DuckDB's library, libduckdb.so, does the work.",
+       "on their hosts. compact adds up each host's day that is over, so that questions about "
+       "whole days read much less. DuckDB's library, libduckdb.so, does the work.",
        {"pitrace-fleet report --since 1d /srv/fleet",
         "pitrace-fleet top --by service --where kernel=6.12* /srv/fleet",
         "pitrace-fleet diff --at '2026-11-24 10:00' --where service=shop /srv/fleet",
         "pitrace-fleet diff --a build=91ab --b build=c0de /srv/fleet",
         "pitrace-fleet flame --where host=web1,host=web2 /srv/fleet",
         "pitrace-fleet report --since 1d --html fleet.html /srv/fleet",
-
-        "pitrace-fleet resolve --debug-path /srv/debug /srv/fleet"},
+        "pitrace-fleet resolve --debug-path /srv/debug /srv/fleet",
+        "pitrace-fleet compact /srv/fleet"},
        "Exit status: 0 done; 1 nothing is selected, or a file or DuckDB cannot be used; 255 wrong "
        "usage."});
   table.group("What is selected")(
@@ -123,12 +125,15 @@ std::string take_options(const cli::Values& given, const std::string& what, Ques
     return "--clip takes a percentage from 0 to 100.";
   question.json = given.has("json");
   if (given.has("html")) question.html = given.text("html");
+  question.paths = what == "flame" || given.has("html");
   if (given.has("html") && (question.html.empty() || what == "top" || question.json))
     return "--html takes a file, and goes with report, flame and diff, and not with --json.";
-  if (what == "resolve" && (given.has("since") || given.has("until") || given.has("where") ||
-                            given.given("lines") || question.json))
-    return "resolve is about all of FOLDER: of the options --debug-path, --engine and --memory go "
-           "with it.";
+  if ((what == "resolve" || what == "compact") &&
+      (given.has("since") || given.has("until") || given.has("where") || given.given("lines") ||
+       question.json))
+    return what +
+           " is about all of FOLDER: of the options --engine, --memory and for resolve "
+           "--debug-path go with it.";
   if (given.has("debug-path") && what != "resolve") return "--debug-path goes with resolve.";
   if (question.json && what == "flame") return "--json does not go with flame.";
   return "";
@@ -149,14 +154,15 @@ int run(const std::vector<std::string>& words) {
   const auto& named = given.words("words");
   if (named.size() != 2) return misuse("a question and a folder are to be named.");
   const std::string& what = named[0];
-  const bool resolves = what == "resolve";
+  const bool resolves = what == "resolve", compacts = what == "compact";
   const auto answer_of = what == "report"  ? report
                          : what == "top"   ? top
                          : what == "flame" ? flame
                          : what == "diff"  ? diff
                                            : nullptr;
-  if (!answer_of && !resolves)
-    return misuse(fmt::format("'{}' is no question: report, top, diff, flame or resolve.", what));
+  if (!answer_of && !resolves && !compacts)
+    return misuse(
+        fmt::format("'{}' is no question: report, top, diff, flame, resolve or compact.", what));
   Question question;
   question.folder = named[1];
   if (const std::string problem = take_options(given, what, question); !problem.empty())
@@ -169,8 +175,9 @@ int run(const std::vector<std::string>& words) {
         "@duckdb/node-bindings-linux-x64. Name it by --engine or PITRACE_DUCKDB.");
     return cli::exit_failure;
   }
-  const auto answer = resolves ? resolve(**engine, question.folder, given.text("debug-path"))
-                               : answer_of(**engine, question);
+  const auto answer = resolves   ? resolve(**engine, question.folder, given.text("debug-path"))
+                      : compacts ? compact(**engine, question.folder)
+                                 : answer_of(**engine, question);
   return answer ? print(*answer) : fail(answer.error());
 }
 

@@ -269,8 +269,7 @@ pi::Result<PageStacks> stacks_of(Engine& engine) {
 
 PageFacts page_facts(const Question& question, const Summary& summary, const Answer& answer) {
   PageFacts facts;
-  facts.facts = {{"Hosts", fmt::format("{} (kernels: {}; traces: {})", summary.hosts,
-                                       summary.kernels, summary.traces)},
+  facts.facts = {{"Hosts", fmt::format("{} (kernels: {})", summary.hosts, summary.kernels)},
                  {"Time", fmt::format("{} to {} UTC", time_text(summary.first_micros),
                                       time_text(summary.last_micros))},
                  {"Ticks", std::to_string(summary.ticks)}};

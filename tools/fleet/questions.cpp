@@ -36,9 +36,8 @@ pi::Result<std::vector<Line>> lines_of(Engine& engine, const std::string& level)
 
 std::string facts(const Summary& summary) {
   return fmt::format(
-      " Hosts    : {} (kernels: {}; traces: {})\n Time     : {} to {} UTC\n Ticks    : {}\n Lost   "
-      "  : {}\n",
-      summary.hosts, summary.kernels, summary.traces, time_text(summary.first_micros),
+      " Hosts    : {} (kernels: {})\n Time     : {} to {} UTC\n Ticks    : {}\n Lost     : {}\n",
+      summary.hosts, summary.kernels, time_text(summary.first_micros),
       time_text(summary.last_micros), summary.ticks, summary.lost);
 }
 
@@ -46,7 +45,6 @@ Json facts_json(const Summary& summary) {
   return {{"schema_version", schema_version},
           {"hosts", summary.hosts},
           {"kernels", summary.kernels},
-          {"traces", summary.traces},
           {"first", time_text(summary.first_micros)},
           {"last", time_text(summary.last_micros)},
           {"ticks", summary.ticks},
@@ -96,8 +94,9 @@ post::HtmlTable page_table(const std::vector<Line>& rows, const std::string& lev
 
 // The page has the functions itself.
 pi::Result<Answer> page_of(Engine& engine, const Question& question) {
-  if (const pi::Status status = make_views(engine, question, false); !status) return status.error();
   Answer answer;
+  if (const pi::Status status = make_views(engine, question, false, answer.warnings); !status)
+    return status.error();
   const auto summary = summarize(engine, answer);
   if (!summary) return summary.error();
   PageFacts facts = page_facts(question, *summary, answer);
@@ -113,8 +112,9 @@ pi::Result<Answer> page_of(Engine& engine, const Question& question) {
 
 pi::Result<Answer> tables_of(Engine& engine, const Question& question,
                              const std::vector<std::string>& of) {
-  if (const pi::Status status = make_views(engine, question, false); !status) return status.error();
   Answer answer;
+  if (const pi::Status status = make_views(engine, question, false, answer.warnings); !status)
+    return status.error();
   const auto summary = summarize(engine, answer);
   if (!summary) return summary.error();
   Json json = facts_json(*summary);
@@ -161,8 +161,9 @@ pi::Status read_call_paths(Engine& engine, const Question& question, CallPaths& 
 
 pi::Result<Answer> flame(Engine& engine, const Question& question) {
   if (!question.html.empty()) return page_of(engine, question);
-  if (const pi::Status status = make_views(engine, question, false); !status) return status.error();
   Answer answer;
+  if (const pi::Status status = make_views(engine, question, false, answer.warnings); !status)
+    return status.error();
   if (const auto summary = summarize(engine, answer); !summary) return summary.error();
   CallPaths paths;
   if (const pi::Status status = read_call_paths(engine, question, paths); !status)

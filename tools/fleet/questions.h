@@ -24,6 +24,7 @@ struct Question {
   std::string by = "function";    // top
   size_t lines = 20;              // 0: all
   double clip_percent = 0.1;      // diff
+  bool paths = false;             // it is about call paths, too
   bool json = false;
   std::string html;  // a file for the page, instead of text; empty: none
 };

@@ -12,8 +12,6 @@
 namespace fleet {
 namespace {
 
-constexpr int64_t day = 86400;
-
 // Reads a number of exactly that many digits, and what follows it.
 bool take(std::string_view& text, size_t digits, std::string_view after, int& number) {
   if (text.size() < digits || text.substr(0, digits).find_first_not_of("0123456789") != text.npos)
@@ -28,7 +26,7 @@ bool take(std::string_view& text, size_t digits, std::string_view after, int& nu
 // "3d": seconds; 0 if it is not of that form.
 int64_t length_of(std::string_view text) {
   if (text.size() < 2 || text.size() > 6) return 0;
-  const int64_t unit = text.back() == 'd'   ? day
+  const int64_t unit = text.back() == 'd'   ? seconds_of_day
                        : text.back() == 'h' ? 3600
                        : text.back() == 'm' ? 60
                                             : 0;
@@ -150,13 +148,30 @@ std::string condition(const Period& period) {
   return test;
 }
 
+Dates dates_of(const Period& period) {
+  Dates dates;
+  if (period.since != Period::open_begin) dates.first = date_of(period.since - seconds_of_day);
+  if (period.until != Period::open_end) dates.last = date_of(period.until);
+  return dates;
+}
+
 std::string dates(const Period& period) {
+  const Dates dates = dates_of(period);
   std::string test = "TRUE";
-  if (period.since != Period::open_begin)
-    test += fmt::format(" AND date >= DATE '{}'", date_of(period.since - day));
-  if (period.until != Period::open_end)
-    test += fmt::format(" AND date <= DATE '{}'", date_of(period.until));
+  if (!dates.first.empty()) test += fmt::format(" AND date >= DATE '{}'", dates.first);
+  if (!dates.last.empty()) test += fmt::format(" AND date <= DATE '{}'", dates.last);
   return test;
+}
+
+std::set<std::string, std::less<>> keys_of(const std::vector<std::string>& words) {
+  std::set<std::string, std::less<>> keys;
+  for (const std::string& word : words)
+    for (std::string_view rest = word; !rest.empty();) {
+      const std::string_view part = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+      keys.emplace(part.substr(0, part.find('=')));
+    }
+  return keys;
 }
 
 }  // namespace fleet

@@ -6,7 +6,9 @@
 #include <pi/result.h>
 
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,10 +34,21 @@ std::string literal(std::string_view text);
 // kernel only, and are selected by these. In a value, * stands for any text.
 pi::Result<std::string> condition(const std::vector<std::string>& words);
 
-// The condition on time, and the one on the folders of days. A trace is a day long at most, and in
-// the folder of the day on which it begins.
+// The keys of such words.
+std::set<std::string, std::less<>> keys_of(const std::vector<std::string>& words);
+
+// The condition on time, and the one on the folders of days.
 std::string condition(const Period& period);
 std::string dates(const Period& period);
+
+// The folders of days that can have rows of a period, "2026-11-24"; empty: no limit. A trace is a
+// day long at most, and in the folder of the day on which it begins.
+struct Dates {
+  std::string first, last;
+  bool have(std::string_view date) const { return date >= first && (last.empty() || date <= last); }
+};
+Dates dates_of(const Period& period);
+constexpr int64_t seconds_of_day = 86400;
 
 }  // namespace fleet
 

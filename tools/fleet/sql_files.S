@@ -22,5 +22,8 @@ fleet_sql_\name:
         query   versions
         query   page
         query   page_stacks
+        query   source
+        query   source_days
+        query   compact
 
         .section .note.GNU-stack, "", @progbits

@@ -23,7 +23,10 @@ enum class Query {
   diff,
   versions,
   page,
-  page_stacks
+  page_stacks,
+  source,
+  source_days,
+  compact
 };
 
 // The query, with each {WORD} of the list replaced.

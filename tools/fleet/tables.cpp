@@ -8,23 +8,11 @@
 #include <chrono>
 #include <filesystem>
 
+#include "days.h"
 #include "sql_files.h"
 
 namespace fleet {
 namespace {
-
-// The files are found by a pattern, in which these characters have a meaning.
-pi::Status check_folder(const std::string& folder) {
-  if (folder.find_first_of("*?[]{}\\") != folder.npos)
-    return pi::Error{-1, fmt::format("the name of the folder {} has a character that is a wildcard "
-                                     "for DuckDB: use a link without it.",
-                                     pi::printable(folder))};
-  std::error_code problem;
-  if (!std::filesystem::is_directory(folder + "/records", problem))
-    return pi::Error{-1, fmt::format("{} is no folder of post --fleet: it has no folder records.",
-                                     pi::printable(folder))};
-  return {};
-}
 
 pi::Status run(Engine& engine, const std::string& text) {
   const auto rows = engine.query(text);
@@ -32,7 +20,8 @@ pi::Status run(Engine& engine, const std::string& text) {
 }
 
 // Runs a query of files in the folder.
-pi::Status make_tables(Engine& engine, Query query, const Question& question) {
+pi::Status make_tables(Engine& engine, Query query, const Question& question,
+                       const std::string& source = {}) {
   const std::string folder = literal(question.folder), file = names_file(question.folder);
   std::error_code problem;
   const bool exists = std::filesystem::exists(file, problem);
@@ -47,16 +36,19 @@ pi::Status make_tables(Engine& engine, Query query, const Question& question) {
                   {"join", exists ? "LEFT JOIN names ON names.build_id = source.build_id AND "
                                     "names.address = source.address"
                                   : ""},
+                  {"source", source},
                   {"dates", dates(question.period)}}));
 }
 
 // Of one file: DuckDB reports a file whose columns differ from the others'.
 pi::Status check_schema(Engine& engine, const Question& question) {
-  constexpr std::string_view needed = "records 2.";
+  constexpr std::string_view needed = "records 3.";
   const auto first = engine.query(fmt::format("SELECT COALESCE(MIN(file), '') FROM glob({})",
                                               literal(question.folder + "/records/*/*/*.parquet")));
   if (!first) return first.error();
   const std::string file = first->size() == 1 ? text(first->front()[0]) : "";
+  std::error_code problem;
+  if (file.empty() && std::filesystem::exists(question.folder + "/days", problem)) return {};
   if (file.empty()) return pi::Error{-1, pi::printable(question.folder) + "/records has no table."};
   const auto rows = engine.query(
       fmt::format("SELECT COALESCE(MAX(decode(value)), '') FROM parquet_kv_metadata({}) WHERE "
@@ -98,21 +90,74 @@ pi::Status make_selection(Engine& engine, const Question& question, bool two_sid
                                                  all_of(after, *b), of_a)));
 }
 
+std::string list_of(const std::vector<std::string>& files) {
+  std::string list;
+  for (const std::string& file : files) list += (list.empty() ? "[" : ", ") + literal(file);
+  return list + "]";
+}
+
+// The rows of all sources, as SQL.
+std::string source_of(const Sources& sources, const Period& period) {
+  // The columns that both kinds of tables have.
+  const char* const columns =
+      sources.days.empty() ? "*"
+                           : "time, date, host, kernel, kind, process, service, module, build_id, "
+                             "function, address, mode, count, amount, unit";
+  std::string all;
+  for (const auto& [query, files] :
+       {std::pair(Query::source, &sources.records), std::pair(Query::source_days, &sources.days)})
+    if (!files->empty())
+      all +=
+          (all.empty() ? "" : "UNION ALL\n") +
+          sql(query, {{"columns", columns}, {"files", list_of(*files)}, {"dates", dates(period)}});
+  return all;
+}
+
 // Makes the views all_records and names.
-pi::Status make_record_view(Engine& engine, const Question& question) {
+pi::Status make_record_view(Engine& engine, const Question& question,
+                            std::vector<std::string>& warnings) {
   if (const pi::Status status = check_folder(question.folder); !status) return status;
   if (const pi::Status status = check_schema(engine, question); !status) return status;
-  return make_tables(engine, Query::duckdb, question);
+  const auto sources = sources_of(engine, question);
+  if (!sources) return sources.error();
+  if (sources->records.empty() && sources->days.empty())
+    return pi::Error{-1, "no table is of that time, or has what the question needs."};
+  if (sources->missing != 0)
+    warnings.push_back(
+        fmt::format("{} days of hosts are left out: they have sums by day only, and "
+                    "the question needs more.",
+                    sources->missing));
+  if (sources->stale != 0)
+    warnings.push_back(
+        fmt::format("the traces of {} days of hosts have changed since their sums "
+                    "were written: pitrace-fleet compact makes them fast again.",
+                    sources->stale));
+  return make_tables(engine, Query::duckdb, question, source_of(*sources, question.period));
 }
 
 }  // namespace
+
+// The files are found by a pattern, in which these characters have a meaning.
+pi::Status check_folder(const std::string& folder) {
+  if (folder.find_first_of("*?[]{}\\") != folder.npos)
+    return pi::Error{-1, fmt::format("the name of the folder {} has a character that is a wildcard "
+                                     "for DuckDB: use a link without it.",
+                                     pi::printable(folder))};
+  std::error_code problem;
+  if (!std::filesystem::is_directory(folder + "/records", problem) &&
+      !std::filesystem::is_directory(folder + "/days", problem))
+    return pi::Error{-1, fmt::format("{} is no folder of post --fleet: it has no folder records.",
+                                     pi::printable(folder))};
+  return {};
+}
 
 std::string names_file(const std::string& folder) {
   return folder + "/names.parquet";
 }
 
 pi::Status make_stack_view(Engine& engine, const Question& question) {
-  if (const pi::Status status = make_record_view(engine, question); !status) return status;
+  std::vector<std::string> ignored;
+  if (const pi::Status status = make_record_view(engine, question, ignored); !status) return status;
   return make_tables(engine, Query::duckdb_paths, question);
 }
 
@@ -122,19 +167,21 @@ pi::Status make_path_view(Engine& engine, const Question& question, bool two_sid
   return make_selection(engine, question, two_sides, "path_records", "all_paths");
 }
 
-pi::Status make_views(Engine& engine, const Question& question, bool two_sides) {
-  if (const pi::Status status = make_record_view(engine, question); !status) return status;
+pi::Status make_views(Engine& engine, const Question& question, bool two_sides,
+                      std::vector<std::string>& warnings) {
+  if (const pi::Status status = make_record_view(engine, question, warnings); !status)
+    return status;
   return make_selection(engine, question, two_sides, "records", "all_records");
 }
 
 pi::Result<Summary> summarize(Engine& engine, Answer& answer) {
   const auto rows = engine.query(sql(Query::summary));
   if (!rows) return rows.error();
-  if (rows->size() != 1 || rows->front().size() != 8)
+  if (rows->size() != 1 || rows->front().size() != 7)
     return pi::Error{-1, "DuckDB returned no summary."};
   const auto& row = rows->front();
   const Summary summary{whole(row[0]), whole(row[1]), whole(row[2]), whole(row[3]),
-                        whole(row[4]), whole(row[5]), whole(row[6]), whole(row[7])};
+                        whole(row[4]), whole(row[5]), whole(row[6])};
   if (summary.ticks == 0) return pi::Error{-1, "no tick is selected; there is nothing to report."};
   if (summary.lost != 0)
     answer.warnings.push_back(fmt::format("{} records were lost on the hosts.", summary.lost));

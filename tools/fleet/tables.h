@@ -15,7 +15,6 @@ constexpr int schema_version = 1;  // of the JSON of all questions
 struct Summary {
   int64_t hosts = 0;
   int64_t kernels = 0;
-  int64_t traces = 0;
   int64_t ticks = 0;
   int64_t lost = 0;
   int64_t kinds = 0;  // of ticks: what they count
@@ -23,8 +22,12 @@ struct Summary {
   int64_t last_micros = 0;
 };
 
-// Makes the views. two_sides: rows of A and B, else all are of A.
-pi::Status make_views(Engine& engine, const Question& question, bool two_sides);
+// Whether it is one of post --fleet, with a name that DuckDB can find.
+pi::Status check_folder(const std::string& folder);
+
+// Makes the views. two_sides: rows of A and B, else all are of A. Adds warnings about sums by day.
+pi::Status make_views(Engine& engine, const Question& question, bool two_sides,
+                      std::vector<std::string>& warnings);
 
 // The names that resolve has found, in the fleet's folder.
 std::string names_file(const std::string& folder);

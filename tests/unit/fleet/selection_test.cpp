@@ -7,6 +7,7 @@
 
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr int64_t now = 1'800'000'000;
@@ -65,12 +66,21 @@ TEST(FleetConditions, OthersAreRefused) {
     EXPECT_EQ(condition_of({text}), "error") << text;
 }
 
+TEST(FleetConditions, TheKeysOfWords) {
+  EXPECT_THAT(fleet::keys_of({"host=a,host=b", "service=c=d"}), ElementsAre("host", "service"));
+  EXPECT_TRUE(fleet::keys_of({}).empty());
+}
+
 TEST(FleetConditions, APeriodReadsTheFoldersOfItsDaysAndOfTheDayBefore) {
   EXPECT_EQ(fleet::dates({}), "TRUE");
   EXPECT_EQ(fleet::condition(fleet::Period{}), "TRUE");
   const fleet::Period period{1795478400, 1795478400 + 3600};
   EXPECT_EQ(fleet::dates(period),
             "TRUE AND date >= DATE '2026-11-23' AND date <= DATE '2026-11-24'");
+  const fleet::Dates dates = fleet::dates_of(period);
+  EXPECT_TRUE(dates.have("2026-11-23") && dates.have("2026-11-24"));
+  EXPECT_FALSE(dates.have("2026-11-22") || dates.have("2026-11-25"));
+  EXPECT_TRUE(fleet::dates_of({}).have("2026-11-22"));
   EXPECT_EQ(fleet::condition(period),
             "TRUE AND time >= to_timestamp(1795478400) AND time < to_timestamp(1795482000)");
 }

@@ -22,15 +22,20 @@ TEST(SqlFiles, EachIsItsOwn) {
   EXPECT_THAT(fleet::sql(fleet::Query::hosts), HasSubstr("AS hosts_both"));
   EXPECT_THAT(fleet::sql(fleet::Query::diff), HasSubstr("AS a_of_a"));
   EXPECT_THAT(fleet::sql(fleet::Query::versions), HasSubstr("AS version"));
+  EXPECT_THAT(fleet::sql(fleet::Query::page), HasSubstr("AS ns"));
+  EXPECT_THAT(fleet::sql(fleet::Query::page_stacks), HasSubstr("AS kernel"));
+  EXPECT_THAT(fleet::sql(fleet::Query::source), HasSubstr("epoch_us(time) AS last_micros"));
+  EXPECT_THAT(fleet::sql(fleet::Query::source_days), HasSubstr("epoch_us(last) AS last_micros"));
+  EXPECT_THAT(fleet::sql(fleet::Query::compact), HasSubstr("COPY"));
 }
 
 TEST(SqlFiles, WordsAreReplacedAndOtherBracesStay) {
   const std::string text =
-      fleet::sql(fleet::Query::duckdb, {{"folder", "/a{dates}b"}, {"dates", "TRUE"}});
-  EXPECT_THAT(text, HasSubstr("read_parquet('/a{dates}b/records/*/*/*.parquet'"));
+      fleet::sql(fleet::Query::source, {{"files", "'/a{dates}b'"}, {"dates", "TRUE"}});
+  EXPECT_THAT(text, HasSubstr("read_parquet('/a{dates}b',"));
   EXPECT_THAT(text, HasSubstr("{'date': DATE, 'host': VARCHAR}"));
   EXPECT_THAT(text, HasSubstr("WHERE TRUE"));
-  EXPECT_THAT(text, Not(HasSubstr("{folder}")));
+  EXPECT_THAT(text, Not(HasSubstr("{files}, ")));
 }
 
 }  // namespace

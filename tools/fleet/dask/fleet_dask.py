@@ -147,11 +147,11 @@ def table_of(ticks, by):
 def top(given):
     levels = ["host", "kernel", "service", "process", "module", "function"] if given.question == "report" else [given.by]
     # Twice, as a level may be the host.
-    keys = list(dict.fromkeys(["kind", "host", "kernel", "trace"] + levels + (["module"] if {"function", "build"} & set(levels) else [])))
+    keys = list(dict.fromkeys(["kind", "host", "kernel"] + levels + (["module"] if {"function", "build"} & set(levels) else [])))
     sums = summed(given, keys)
     ticks = sums[sums["kind"] == "tick"].assign(of_host=lambda rows: rows["host"])
     lost = sums[sums["kind"] == "lost"]["count"].sum()
-    facts = {"hosts": ticks["host"].nunique(), "kernels": ticks["kernel"].nunique(), "traces": ticks["trace"].nunique()}
+    facts = {"hosts": ticks["host"].nunique(), "kernels": ticks["kernel"].nunique()}
     return facts | {"ticks": int(ticks["count"].sum()), "lost": int(lost), "by": {level: table_of(ticks, level) for level in levels}}
 
 

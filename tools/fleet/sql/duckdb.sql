@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- What most questions read, for DuckDB: the sums by function of post --fleet, with the names that pitrace-fleet resolve has found.
--- {folder}: the fleet's folder. {dates}: a condition on date that leaves out folders of other days. {names}: the table of these names;
--- {named} and {join}: how a function gets one of them, if there are any.
+-- The rows are those of source.sql and source_days.sql. {names}: the table of these names; {named} and {join}: how a function gets
+-- one of them, if there are any.
 -- An empty function has no symbol: it is shown as post does, by its file and its address there.
 CREATE MACRO shown(function, module, address) AS
     CASE WHEN function = '' THEN CONCAT('[', REGEXP_REPLACE(COALESCE(module, ''), '.*/', ''), '+0x', LOWER(to_hex(address)), ']') ELSE function END;
@@ -10,9 +10,6 @@ CREATE VIEW names AS
     FROM {names}
     GROUP BY build_id, address;
 CREATE VIEW all_records AS
-    SELECT source.* REPLACE ({named} AS function), epoch_us(time) AS micros
-    FROM (SELECT *
-          FROM read_parquet('{folder}/records/*/*/*.parquet',
-                            hive_partitioning = true, hive_types = {'date': DATE, 'host': VARCHAR})
-          WHERE {dates}) AS source
+    SELECT source.* REPLACE ({named} AS function)
+    FROM ({source}) AS source
     {join};

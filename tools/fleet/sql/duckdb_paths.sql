@@ -17,7 +17,7 @@ CREATE VIEW all_stacks AS
           WHERE {dates}) AS stacks
     JOIN all_frames ON all_frames.trace = stacks.trace AND all_frames.frame = stacks.frame;
 CREATE VIEW all_paths AS
-    SELECT paths.*, epoch_us(time) AS micros, stacks.module, stacks.build_id, stacks.function, stacks.mode
+    SELECT paths.* REPLACE (COALESCE(amount, count * period) AS amount), epoch_us(time) AS micros, stacks.module, stacks.build_id, stacks.function, stacks.mode
     FROM (SELECT *
           FROM read_parquet('{folder}/paths/*/*/*.parquet',
                             hive_partitioning = true, hive_types = {'date': DATE, 'host': VARCHAR})

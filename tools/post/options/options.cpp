@@ -98,7 +98,10 @@ cli::OptionTable option_table() {
       "each record")(
       "fleet", text("FOLDER"),
       "instead of other reports add these tables to FOLDER, below a folder for each day and host, "
-      "for pitrace-fleet and others; then --bucket is 60 unless given")(
+      "for pitrace-fleet and others; then --bucket is 600 unless given")(
+      "rare", text("TICKS", "1"),
+      "in the call paths of --fleet, put [rare] in place of the calls that have fewer TICKS than "
+      "that in the trace; 1: keep all")(
       "omit", text("KINDS"),
       "leave out names of these KINDS in the tables of --fleet and in --export otlp and pprof: "
       "command (processes and threads), path, user (of users, in paths and control groups), "
@@ -268,6 +271,17 @@ std::string take_privacy(const cli::Values& given, Options& options) {
   return "";
 }
 
+// Returns an error message, or "".
+std::string take_fleet(const cli::Values& given, Options& options) {
+  constexpr uint64_t fleet_bucket = 600'000'000'000;
+  if (options.fleet && !given.given("bucket")) options.bucket_ns = fleet_bucket;
+  const std::string& rare = given.text("rare");
+  if (!parse_number(rare, options.rare_below) || options.rare_below == 0)
+    return "--rare takes a number of ticks from 1, not '" + rare + "'.";
+  if (options.fleet && options.fleet->empty()) return "--fleet takes the name of a folder.";
+  return take_privacy(given, options);
+}
+
 bool exports_to(const cli::Values& given, std::string_view format) {
   return std::ranges::find(given.words("export"), format) != given.words("export").end();
 }
@@ -317,6 +331,7 @@ std::string find_conflict(const cli::Values& given) {
       if (format != "otlp" && format != "pprof")
         return fmt::format("--export {} keeps all names: --omit and --hash do not go with it.",
                            format);
+  if (given.given("rare") && !has("fleet")) return "--rare goes with --fleet.";
   if (has("hash") != has("hash-key")) return "--hash and --hash-key go together.";
   for (const char* form : {"-c", "ck", "cp", "ss", "ssi", "dcnt", "-m"})
     if (has(form) && !has("arc"))
@@ -437,11 +452,8 @@ std::variant<Options, int> parse_options(const std::vector<std::string>& argumen
     if (files.size() != 2) return wrong("--diff takes two files: the old and the new one.");
     options.compared = {files[0], files[1]};
   }
-  constexpr uint64_t fleet_bucket = 60'000'000'000;
-  if (options.fleet && !given.given("bucket")) options.bucket_ns = fleet_bucket;
-  if (const std::string problem = take_privacy(given, options); !problem.empty())
+  if (const std::string problem = take_fleet(given, options); !problem.empty())
     return wrong(problem);
-  if (options.fleet && options.fleet->empty()) return wrong("--fleet takes the name of a folder.");
   if (options.archive && options.archive->empty())
     return wrong("--archive= takes the name of a file.");
   if (options.import && last_part(*options.import).empty())

@@ -100,6 +100,7 @@ struct Options {
   std::vector<std::string> exports;     // formats
   uint64_t bucket_ns = 1'000'000'000;   // --bucket
   std::optional<std::string> fleet;     // --fleet: a folder
+  uint64_t rare_below = 1;              // --rare: ticks of a call path
   std::optional<std::string> hash_key;  // --hash-key: a file
   // The paths of its tables, once known.
   std::optional<std::string> fleet_records, fleet_paths, fleet_stacks, fleet_frames;

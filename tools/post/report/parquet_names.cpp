@@ -13,10 +13,6 @@
 namespace post {
 namespace {
 
-// Readers must check the first number: it changes if a column changes or goes. The second one
-// counts added columns.
-constexpr const char* table_version = "2.0";
-
 constexpr std::array<const char*, 4> table_kinds = {"tick", "running", "runnable", "blocked"};
 constexpr std::array<const char*, PITRACE_LOST_REASONS> loss_reasons = {"full", "stopped",
                                                                         "too_long", "source"};
@@ -75,8 +71,9 @@ std::vector<ParquetNames::Loss> ParquetNames::losses(const Summary& summary) con
   return all;
 }
 
-ParquetWriter::Metadata ParquetNames::metadata(const Summary& summary, const char* table) const {
-  ParquetWriter::Metadata all{{"pitrace.schema", fmt::format("{} {}", table, table_version)},
+ParquetWriter::Metadata ParquetNames::metadata(const Summary& summary, const char* table,
+                                               const char* version) const {
+  ParquetWriter::Metadata all{{"pitrace.schema", fmt::format("{} {}", table, version)},
                               {"pitrace.bucket_ns", std::to_string(bucket_)},
                               {"pitrace.source", printable(file_.info.source)},
                               {"pitrace.scope", printable(file_.info.scope)}};
@@ -101,14 +98,15 @@ RecordsByTime::Options records_options(const ReportContext& context, bool ids) {
           .bucket = context.options.bucket_ns};
 }
 
-StackNumbers number_stacks(const RecordsByTime& records, std::vector<bool> used, bool in_place) {
+StackNumbers number_stacks(const std::function<uint32_t(uint32_t)>& caller_of,
+                           std::vector<bool> used, bool in_place) {
   const auto count = static_cast<uint32_t>(used.size());
   // A caller has a lower number.
   std::vector<uint32_t> size(count);  // of the stack and those that it calls
   for (uint32_t i = count; i-- > 0;) {
     if (!used[i]) continue;
     ++size[i];
-    const uint32_t caller = records.caller(i);
+    const uint32_t caller = caller_of(i);
     if (caller == RecordSum::no_stack) continue;
     used[caller] = true;
     size[caller] += size[i];
@@ -119,7 +117,7 @@ StackNumbers number_stacks(const RecordsByTime& records, std::vector<bool> used,
   uint32_t outermost = 0;
   for (uint32_t i = 0; i < count; ++i) {
     if (!used[i]) continue;
-    const uint32_t caller = records.caller(i);
+    const uint32_t caller = caller_of(i);
     uint32_t& place = caller == RecordSum::no_stack ? outermost : next[caller];
     numbers.shown[i] = place;
     place += size[i];

@@ -5,6 +5,7 @@
 #define POST_PARQUET_NAMES_H
 
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -88,7 +89,8 @@ class ParquetNames {
   };
   std::vector<Loss> losses(const Summary& summary) const;
 
-  ParquetWriter::Metadata metadata(const Summary& summary, const char* table) const;
+  ParquetWriter::Metadata metadata(const Summary& summary, const char* table,
+                                   const char* version) const;
 
  private:
   const TraceFile& file_;
@@ -113,12 +115,14 @@ RecordsByTime::Options records_options(const ReportContext& context, bool ids);
 // Stacks in the order of their rows, each after its caller, and how they are numbered in the
 // tables.
 struct StackNumbers {
-  std::vector<uint32_t> order;  // RecordsByTime's numbers
+  std::vector<uint32_t> order;  // the numbers that they had
   std::vector<uint32_t> shown;  // by these
 };
-// used: by RecordsByTime's number; their callers are added. in_place: keeps RecordsByTime's
-// numbers. Otherwise a stack is followed by those that it calls, which makes the table small.
-StackNumbers number_stacks(const RecordsByTime& records, std::vector<bool> used, bool in_place);
+// caller_of: the number of a stack's caller, a lower one, or RecordSum::no_stack. used: by number;
+// their callers are added. in_place: keeps the numbers. Otherwise a stack is followed by those that
+// it calls, which makes the table small.
+StackNumbers number_stacks(const std::function<uint32_t(uint32_t)>& caller_of,
+                           std::vector<bool> used, bool in_place);
 
 // The build-id of each path with only one; empty where it is not known.
 std::map<std::string, std::string> ids_by_path(const std::vector<BuildId>& build_ids);

@@ -6,6 +6,7 @@
 #include <compare>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "parquet_names.h"
 #include "report_export.h"
@@ -45,6 +46,7 @@ Columns record_columns() {
                          {"line", Type::int32, true, Form::dictionary},
                          {"count", Type::int64, false, Form::dictionary},
                          {"amount", Type::int64, true, Form::dictionary},
+                         {"period", Type::int64, true, Form::dictionary},
                          {"unit", Type::text, true}});
 }
 
@@ -52,6 +54,7 @@ Columns path_columns() {
   return thread_columns({{"stack", Type::int32, false, Form::differences},
                          {"count", Type::int64, false, Form::dictionary},
                          {"amount", Type::int64, true, Form::dictionary},
+                         {"period", Type::int64, true, Form::dictionary},
                          {"unit", Type::text, true}});
 }
 
@@ -73,6 +76,12 @@ Columns frame_columns() {
           {"mode"},
           {"guessed", Type::int32, false, Form::dictionary}};
 }
+
+// Readers must check the first number: see report_parquet.cpp.
+constexpr const char* fleet_version = "3.0";
+
+// In place of the further functions of stacks with few ticks (--rare).
+constexpr const char* rare_name = "[rare]";
 
 // A function as the tables show it.
 struct FleetFunction {
@@ -99,6 +108,8 @@ void put_function(ParquetRow& to, const FleetFunction& function) {
     to.number(static_cast<int64_t>(function.address));
 }
 
+constexpr uint32_t no_function = 0xffffffff;
+
 // Sums that are equal in all but count and amount are one row of a table. They are sorted so that
 // equal names and near stacks are neighbours.
 struct FleetRow {
@@ -108,9 +119,9 @@ struct FleetRow {
   NameId thread = no_name;
   NameId cgroup = no_name;
   NameId service = no_name;
-  FleetFunction function;                // of the table of records only
+  uint32_t function = no_function;       // of the table of records only
   uint32_t line = 0;                     // the same
-  uint32_t stack = RecordSum::no_stack;  // of the table of paths; records: whether there is one
+  uint32_t stack = RecordSum::no_stack;  // of the table of paths only, when they are merged
   uint64_t time = 0;
   uint64_t count = 0;
   uint64_t amount = 0;
@@ -137,6 +148,7 @@ class FleetTables final : public Subscriber, private RecordsByTime::Output {
  public:
   explicit FleetTables(const ReportContext& context)
       : names_(context),
+        rare_below_(context.options.rare_below),
         records_(context.processes, context.symbolizer, context.names,
                  records_options(context, false), *this) {}
 
@@ -173,14 +185,13 @@ class FleetTables final : public Subscriber, private RecordsByTime::Output {
     rows_.push_back(row);
     last_time_ = std::max(last_time_, sum.time);
   }
-  void number() {
-    std::vector<bool> used(records_.stacks());
-    for (const FleetRow& row : rows_)
-      if (row.stack != RecordSum::no_stack) used[row.stack] = true;
-    numbers_ = number_stacks(records_, std::move(used), false);
-    number_functions();
+  void number();
+  std::vector<bool> choose_stacks();
+  // A stack of the tables: those of RecordsByTime, then those that end in rare_name.
+  uint32_t caller(uint32_t stack) const {
+    return stack < records_.stacks() ? records_.caller(stack)
+                                     : above_rare_[stack - records_.stacks()];
   }
-  void number_functions();
   FleetFunction function_of(uint32_t stack) const;
   // The columns up to kind.
   void put_head(ParquetRow& row, uint64_t time, NameId kind) const {
@@ -195,19 +206,31 @@ class FleetTables final : public Subscriber, private RecordsByTime::Output {
   }
   bool put_sums(ParquetRow& to, const FleetRow& row) const {
     to.number(static_cast<int64_t>(row.count));
-    to.number_or_null(names_.amount(row.kind, row.count, row.amount)).text(names_.unit(row.kind));
-    return to.end();
+    // A constant takes no space, unlike its products.
+    if (row.kind == Kind::tick)
+      to.null().number_or_null(names_.amount(row.kind, 1, 0));
+    else
+      to.number_or_null(names_.amount(row.kind, row.count, row.amount)).null();
+    return to.text(names_.unit(row.kind)).end();
   }
 
   const ParquetNames names_;
+  const uint64_t rare_below_;
   RecordsByTime records_;
   std::vector<FleetRow> rows_;
+  std::vector<uint32_t> shown_as_;    // by RecordsByTime's stack: the stack of the tables
+  std::vector<uint32_t> above_rare_;  // the callers of the stacks that end in rare_name
   StackNumbers numbers_;
   std::map<FleetFunction, int64_t> functions_;  // numbers in the table of frames
   uint64_t last_time_ = 0;
 };
 
 FleetFunction FleetTables::function_of(uint32_t stack) const {
+  if (stack >= records_.stacks()) {
+    FleetFunction rare;
+    rare.function = names_.name(rare_name);
+    return rare;
+  }
   const Frame& frame = records_.innermost(stack);
   return {names_.module(frame),   names_.build_id(frame),
           names_.function(frame), frame.found == Found::function,
@@ -215,7 +238,43 @@ FleetFunction FleetTables::function_of(uint32_t stack) const {
           frame.guessed};
 }
 
-void FleetTables::number_functions() {
+// Sets shown_as_ and above_rare_, and returns which stacks of the tables have rows of paths.
+std::vector<bool> FleetTables::choose_stacks() {
+  const uint32_t count = records_.stacks();
+  std::vector<uint64_t> sums(count);  // of the stack and those that it calls
+  for (const FleetRow& row : rows_)
+    if (row.stack != RecordSum::no_stack) sums[row.stack] += row.count;
+  // A caller has a lower number.
+  for (uint32_t i = count; i-- > 0;) {
+    if (sums[i] == 0) continue;
+    if (const uint32_t above = records_.caller(i); above != RecordSum::no_stack)
+      sums[above] += sums[i];
+  }
+  shown_as_.resize(count);
+  std::unordered_map<uint32_t, uint32_t> rare_of;  // by the caller
+  for (uint32_t i = 0; i < count; ++i) {
+    if (sums[i] == 0) continue;
+    const uint32_t above = records_.caller(i);
+    if (sums[i] >= rare_below_) {
+      shown_as_[i] = i;
+    } else if (above != RecordSum::no_stack && shown_as_[above] >= count) {
+      shown_as_[i] = shown_as_[above];
+    } else {
+      const auto [rare, added] =
+          rare_of.try_emplace(above, count + static_cast<uint32_t>(above_rare_.size()));
+      if (added) above_rare_.push_back(above);
+      shown_as_[i] = rare->second;
+    }
+  }
+  std::vector<bool> used(count + above_rare_.size());
+  for (const FleetRow& row : rows_)
+    if (row.stack != RecordSum::no_stack) used[shown_as_[row.stack]] = true;
+  return used;
+}
+
+void FleetTables::number() {
+  numbers_ =
+      number_stacks([this](uint32_t stack) { return caller(stack); }, choose_stacks(), false);
   for (const uint32_t stack : numbers_.order) functions_.try_emplace(function_of(stack));
   int64_t number = 0;
   for (auto& [function, place] : functions_) place = number++;
@@ -230,20 +289,20 @@ bool FleetTables::write_frames(const Summary& summary, Sink& sink) const {
     row.text(names_.mode(function.kernel)).number(function.guessed ? 1 : 0);
     if (!row.end()) return false;
   }
-  return writer.finish(names_.metadata(summary, "frames"));
+  return writer.finish(names_.metadata(summary, "frames", fleet_version));
 }
 
 bool FleetTables::write_stacks(const Summary& summary, Sink& sink) const {
   ParquetWriter writer(names_.names(), stack_columns_of_fleet(), sink);
   for (const uint32_t stack : numbers_.order) {
-    const uint32_t caller = records_.caller(stack), number = numbers_.shown[stack];
+    const uint32_t above = caller(stack), number = numbers_.shown[stack];
     ParquetRow row(writer);
     row.text(names_.trace(records_.epoch())).number(number);
-    row.number(caller == RecordSum::no_stack ? 0 : number - numbers_.shown[caller]);
+    row.number(above == RecordSum::no_stack ? 0 : number - numbers_.shown[above]);
     row.number(functions_.at(function_of(stack)));
     if (!row.end()) return false;
   }
-  return writer.finish(names_.metadata(summary, "stacks"));
+  return writer.finish(names_.metadata(summary, "stacks", fleet_version));
 }
 
 bool FleetTables::write_paths(const Summary& summary, Sink& sink) const {
@@ -251,7 +310,7 @@ bool FleetTables::write_paths(const Summary& summary, Sink& sink) const {
   for (const FleetRow& row : rows_) {
     if (row.stack == RecordSum::no_stack) continue;
     rows.push_back(row);
-    rows.back().stack = numbers_.shown[row.stack];
+    rows.back().stack = numbers_.shown[shown_as_[row.stack]];
     rows.back().line = 0;
   }
   merge_rows(rows);
@@ -262,23 +321,34 @@ bool FleetTables::write_paths(const Summary& summary, Sink& sink) const {
     to.number(row.stack);
     if (!put_sums(to, row)) return false;
   }
-  return writer.finish(names_.metadata(summary, "paths"));
+  return writer.finish(names_.metadata(summary, "paths", fleet_version));
 }
 
 bool FleetTables::write_records(const Summary& summary, Sink& sink) const {
+  std::map<FleetFunction, uint32_t> numbers;  // in their order
+  for (const FleetRow& row : rows_)
+    if (row.stack != RecordSum::no_stack) numbers.try_emplace(function_of(row.stack));
+  std::vector<const FleetFunction*> functions;
+  for (auto& [function, number] : numbers) {
+    number = static_cast<uint32_t>(functions.size());
+    functions.push_back(&function);
+  }
   std::vector<FleetRow> rows = rows_;
   for (FleetRow& row : rows) {
     if (row.stack == RecordSum::no_stack) continue;
-    row.function = function_of(row.stack);
-    row.stack = 0;
+    row.function = numbers.at(function_of(row.stack));
+    row.stack = RecordSum::no_stack;
   }
   merge_rows(rows);
+  const FleetFunction nothing;
   ParquetWriter writer(names_.names(), record_columns(), sink);
   for (const FleetRow& row : rows) {
     ParquetRow to(writer);
     put_thread(to, row);
-    put_function(to, row.function);
-    to.text(row.stack == RecordSum::no_stack ? no_name : names_.mode(row.function.kernel));
+    const bool known = row.function != no_function;
+    const FleetFunction& function = known ? *functions[row.function] : nothing;
+    put_function(to, function);
+    to.text(known ? names_.mode(function.kernel) : no_name);
     const auto& line = records_.line(row.line);
     to.text(names_.source(line.file));
     if (line.line == 0)
@@ -290,10 +360,10 @@ bool FleetTables::write_records(const Summary& summary, Sink& sink) const {
   for (const ParquetNames::Loss& loss : names_.losses(summary)) {
     ParquetRow to(writer);
     put_head(to, last_time_, names_.name("lost"));
-    to.text(loss.reason).null(11).number(static_cast<int64_t>(loss.count)).null(2);
+    to.text(loss.reason).null(11).number(static_cast<int64_t>(loss.count)).null(3);
     if (!to.end()) return false;
   }
-  return writer.finish(names_.metadata(summary, "records"));
+  return writer.finish(names_.metadata(summary, "records", fleet_version));
 }
 
 }  // namespace

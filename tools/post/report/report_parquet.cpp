@@ -13,6 +13,10 @@ namespace {
 using Form = ParquetWriter::Form;
 using Type = ParquetWriter::Type;
 
+// Readers must check the first number: it changes if a column changes or goes. The second one
+// counts added columns.
+constexpr const char* table_version = "2.0";
+
 std::vector<ParquetWriter::Column> row_columns() {
   return {{"time", Type::timestamp, false, Form::differences},
           {"clock", Type::int64, false, Form::differences},
@@ -123,7 +127,10 @@ void ParquetRecords::add(const RecordSum& sum, const RecordsByTime&) {
 
 bool ParquetRecords::write_stacks(const Summary& summary, Sink& sink) const {
   ParquetWriter writer(names_.names(), stack_columns(), sink);
-  for (const uint32_t stack : number_stacks(records_, used_stacks_, true).order) {
+  for (const uint32_t stack :
+       number_stacks([this](uint32_t number) { return records_.caller(number); }, used_stacks_,
+                     true)
+           .order) {
     const Frame& frame = records_.innermost(stack);
     ParquetRow row(writer);
     row.text(names_.trace(records_.epoch())).number(stack);
@@ -132,7 +139,7 @@ bool ParquetRecords::write_stacks(const Summary& summary, Sink& sink) const {
     row.text(names_.mode(frame.kernel)).number(frame.guessed ? 1 : 0);
     if (!row.end()) return false;
   }
-  return writer.finish(names_.metadata(summary, "stacks"));
+  return writer.finish(names_.metadata(summary, "stacks", table_version));
 }
 
 bool ParquetRecords::end(const Summary& summary) const {
@@ -143,7 +150,7 @@ bool ParquetRecords::end(const Summary& summary) const {
     row.number(static_cast<int64_t>(loss.count)).null(4);
     if (!row.end()) return false;
   }
-  return writer_.finish(names_.metadata(summary, "records"));
+  return writer_.finish(names_.metadata(summary, "records", table_version));
 }
 
 }  // namespace

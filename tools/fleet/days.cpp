@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+// Sums by day: which are there and still true, and how they are written.
+#include "days.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <pi/printable.h>
+#include <pi/unique_fd.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "selection.h"
+#include "sql_files.h"
+#include "tables.h"
+
+namespace fleet {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* day_table = "days";
+constexpr const char* day_file = "day.parquet";
+constexpr const char* unfinished_file = "day.unfinished";
+constexpr std::string_view day_schema = "days 1.";
+
+// A host's folder of a day.
+struct HostDay {
+  std::string date;     // "2026-11-27"
+  std::string records;  // which tables of traces it has; empty: none
+  std::string days;     // of which tables the sums by day are; empty: there are none
+  // Tables that have been removed since still count.
+  bool true_sums() const {
+    return !days.empty() && (records == days || files_in(records) < files_in(days));
+  }
+
+ private:
+  // Each begins with the number of files.
+  static int files_in(const std::string& content) { return std::atoi(content.c_str()); }
+};
+using HostDays = std::map<std::string, HostDay>;  // by "date=.../host=..."
+
+pi::Error cannot(const std::string& path, const char* verb, int code) {
+  return {code, fmt::format("cannot {} {}: {}.", verb, pi::printable(path), std::strerror(code))};
+}
+
+// Calls back for each folder of a table whose name begins so.
+pi::Status each_folder(const std::string& path, std::string_view begin,
+                       const std::function<pi::Status(const std::string&)>& take) {
+  std::error_code problem;
+  fs::directory_iterator at(path, problem);
+  for (; !problem && at != fs::directory_iterator(); at.increment(problem)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with(begin) || !at->is_directory(problem)) continue;
+    if (const pi::Status status = take(name); !status) return status;
+  }
+  return problem ? pi::Status(cannot(path, "read", problem.value())) : pi::Status();
+}
+
+// Which tables are in a folder: a sum of their names and sizes (FNV-1a). A trace that is added
+// again has another size.
+pi::Result<std::string> content_of(const std::string& path) {
+  std::set<std::string> files;
+  std::error_code problem;
+  fs::directory_iterator at(path, problem);
+  for (; !problem && at != fs::directory_iterator(); at.increment(problem)) {
+    const std::string name = at->path().filename().string();
+    if (!name.ends_with(".parquet")) continue;
+    const uintmax_t size = at->file_size(problem);
+    if (!problem) files.insert(fmt::format("{} {}\n", name, size));
+  }
+  if (problem) return cannot(path, "read", problem.value());
+  if (files.empty()) return std::string();
+  uint64_t sum = 0xcbf29ce484222325;
+  for (const std::string& file : files)
+    for (const char c : file) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return fmt::format("{} {:016x}", files.size(), sum);
+}
+
+// Calls back with "date=.../host=..." and the date of each folder of a table.
+pi::Status each_day(const std::string& table, const Dates& dates,
+                    const std::function<pi::Status(const std::string&, const std::string&)>& take) {
+  return each_folder(table, "date=", [&](const std::string& day) {
+    const std::string date = day.substr(day.find('=') + 1);
+    if (!dates.have(date)) return pi::Status();
+    return each_folder(table + "/" + day, "host=", [&](const std::string& host) {
+      return take(day + "/" + host, date);
+    });
+  });
+}
+
+std::string path_of(const std::string& folder, const char* table, const std::string& host_day) {
+  return fmt::format("{}/{}/{}", folder, table, host_day);
+}
+
+// Sets of which tables the sums by day are.
+pi::Status read_sums(Engine& engine, const std::string& folder, HostDays& all) {
+  std::map<std::string, HostDay*> files;
+  std::string list;
+  for (auto& [name, day] : all) {
+    const std::string file = path_of(folder, day_table, name) + "/" + day_file;
+    std::error_code problem;
+    if (!fs::is_regular_file(file, problem)) continue;
+    list += (list.empty() ? "" : ", ") + literal(file);
+    files.emplace(file, &day);
+  }
+  if (files.empty()) return {};
+  std::set<std::string> known;
+  const pi::Status status = engine.each(
+      fmt::format("SELECT file_name, decode(key), decode(value) FROM parquet_kv_metadata([{}])",
+                  list),
+      [&](const Row& row) {
+        const auto at = files.find(text(row[0]));
+        if (at == files.end()) return pi::Status();
+        if (text(row[1]) == "pitrace.of") at->second->days = text(row[2]);
+        if (text(row[1]) == "pitrace.schema" && text(row[2]).starts_with(day_schema))
+          known.insert(at->first);
+        return pi::Status();
+      });
+  if (!status) return status;
+  for (const auto& [file, day] : files)
+    if (!known.contains(file)) day->days.clear();  // of another version
+  return {};
+}
+
+pi::Result<HostDays> host_days(Engine& engine, const std::string& folder, const Dates& dates) {
+  HostDays all;
+  const std::string records = folder + "/records", days = fmt::format("{}/{}", folder, day_table);
+  std::error_code problem;
+  if (fs::exists(records, problem)) {
+    const pi::Status status =
+        each_day(records, dates, [&](const std::string& name, const std::string& date) {
+          auto content = content_of(records + "/" + name);
+          if (!content) return pi::Status(content.error());
+          if (!content->empty()) all[name] = {date, std::move(*content), {}};
+          return pi::Status();
+        });
+    if (!status) return status.error();
+  }
+  if (!fs::exists(days, problem)) return all;
+  const pi::Status status =
+      each_day(days, dates, [&](const std::string& name, const std::string& date) {
+        all[name].date = date;
+        return pi::Status();
+      });
+  if (!status) return status.error();
+  if (const pi::Status read = read_sums(engine, folder, all); !read) return read.error();
+  return all;
+}
+
+bool has_wildcard(const HostDays& all) {
+  return std::ranges::any_of(
+      all, [](const auto& day) { return day.first.find_first_of("*?[]{}\\") != day.first.npos; });
+}
+
+std::string today() {
+  Period now;
+  now.until = std::time(nullptr);
+  return dates_of(now).last;
+}
+
+// Folders are made below one that exists; a link in place of one is refused.
+pi::Status make_folders(const std::string& folder, const std::string& host_day) {
+  std::string path = folder;
+  for (const auto& part : fs::path(day_table) / host_day) {
+    path += "/" + part.string();
+    if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) return cannot(path, "make", errno);
+    struct stat facts {};
+    if (::lstat(path.c_str(), &facts) != 0) return cannot(path, "use", errno);
+    if (!S_ISDIR(facts.st_mode)) return cannot(path, "use", ENOTDIR);
+  }
+  return {};
+}
+
+pi::Status save(const std::string& file) {
+  const pi::UniqueFd open(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  return open && ::fsync(open.get()) == 0 ? pi::Status() : pi::Status(cannot(file, "save", errno));
+}
+
+// The file has its name when it is complete and on the disk.
+pi::Status write_sums(Engine& engine, const std::string& folder, const std::string& name,
+                      const std::string& content) {
+  if (const pi::Status status = make_folders(folder, name); !status) return status;
+  const std::string place = path_of(folder, day_table, name) + "/";
+  const std::string unfinished = place + unfinished_file;
+  std::error_code ignored;
+  fs::remove(unfinished, ignored);
+  const auto rows = engine.query(
+      sql(Query::compact, {{"files", literal(path_of(folder, "records", name) + "/*.parquet")},
+                           {"to", literal(unfinished)},
+                           {"of", literal(content)}}));
+  pi::Status status = rows ? save(unfinished) : rows.error();
+  if (status && ::rename(unfinished.c_str(), (place + day_file).c_str()) != 0)
+    status = cannot(unfinished, "rename", errno);
+  if (!status) fs::remove(unfinished, ignored);
+  return status;
+}
+
+}  // namespace
+
+bool days_suffice(const Question& question) {
+  const auto whole_day = [](int64_t time) {
+    return time == Period::open_begin || time == Period::open_end || time % seconds_of_day == 0;
+  };
+  for (const int64_t time : {question.period.since, question.period.until, question.at})
+    if (!whole_day(time)) return false;
+  if (question.paths || question.by == "thread" || question.by == "cgroup") return false;
+  for (const auto* words : {&question.where, &question.a, &question.b})
+    for (const std::string& key : keys_of(*words))
+      if (key == "thread" || key == "cgroup" || key == "build") return false;
+  return true;
+}
+
+pi::Result<Sources> sources_of(Engine& engine, const Question& question) {
+  Sources sources;
+  std::error_code problem;
+  const std::string all = question.folder + "/records/*/*/*.parquet";
+  if (!fs::exists(fmt::format("{}/{}", question.folder, day_table), problem)) {
+    sources.records.push_back(all);
+    return sources;
+  }
+  const auto days = host_days(engine, question.folder, dates_of(question.period));
+  if (!days) return days.error();
+  if (has_wildcard(*days)) {
+    sources.records.push_back(all);
+    return sources;
+  }
+  const bool suffice = days_suffice(question);
+  for (const auto& [name, day] : *days) {
+    if (suffice && day.true_sums()) {
+      sources.days.push_back(path_of(question.folder, day_table, name) + "/" + day_file);
+    } else if (!day.records.empty()) {
+      sources.records.push_back(path_of(question.folder, "records", name) + "/*.parquet");
+      if (suffice && !day.days.empty()) ++sources.stale;
+    } else if (!day.days.empty()) {
+      ++sources.missing;
+    }
+  }
+  return sources;
+}
+
+pi::Result<Answer> compact(Engine& engine, const std::string& folder) {
+  if (const pi::Status status = check_folder(folder); !status) return status.error();
+  // One at a time. The lock ends with this program.
+  const pi::UniqueFd lock(
+      ::open((folder + "/records").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
+    return errno == EWOULDBLOCK
+               ? pi::Error{EWOULDBLOCK, "another pitrace-fleet compact is at work in this folder."}
+               : cannot(folder + "/records", "lock", errno);
+  const auto days = host_days(engine, folder, {});
+  if (!days) return days.error();
+  if (has_wildcard(*days))
+    return pi::Error{-1,
+                     "the name of a folder of a host has a character that is a wildcard for "
+                     "DuckDB: post does not write such names."};
+  const std::string now = today();
+  size_t written = 0, kept = 0, open = 0;
+  for (const auto& [name, day] : *days) {
+    if (day.records.empty()) continue;
+    if (day.date >= now) {
+      ++open;
+    } else if (day.true_sums()) {
+      ++kept;
+    } else {
+      if (const pi::Status status = write_sums(engine, folder, name, day.records); !status)
+        return status.error();
+      ++written;
+    }
+  }
+  return Answer{
+      fmt::format(" Written  : {} days of hosts\n Kept     : {}, whose traces have not changed\n "
+                  "Not over : {}\n",
+                  written, kept, open),
+      {}};
+}
+
+}  // namespace fleet

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Sums by day: pitrace-fleet compact writes them for each host, and most questions can read them
+// instead of the tables of traces, of which they have a small part of the rows.
+#ifndef FLEET_DAYS_H
+#define FLEET_DAYS_H
+
+#include <pi/result.h>
+
+#include <string>
+#include <vector>
+
+#include "questions.h"
+
+namespace fleet {
+
+// Whether whole days suffice for a question, and the columns that the sums have.
+bool days_suffice(const Question& question);
+
+// What a question reads: each folder of a host's day is in one of them. All are lists of SQL.
+struct Sources {
+  std::vector<std::string> records;  // patterns of the tables of traces
+  std::vector<std::string> days;     // files of sums by day
+  size_t missing = 0;  // days of hosts that have sums by day only, which do not suffice
+  size_t stale = 0;    // sums by day whose traces have changed since
+};
+pi::Result<Sources> sources_of(Engine& engine, const Question& question);
+
+// Writes the sums of each host and day that is over, as far as its traces have changed since.
+pi::Result<Answer> compact(Engine& engine, const std::string& folder);
+
+}  // namespace fleet
+
+#endif  // FLEET_DAYS_H
