@@ -445,8 +445,8 @@ END
     cp "$SOURCE_DIR/tests/long/clickhouse/ask.mjs" "$PITRACE_CHDB/"
     node "$PITRACE_CHDB/ask.mjs" "$SOURCE_DIR/docs/fleet.md" "$SOURCE_DIR/tools/fleet/sql" "$PWD/fleet" >clickhouse.json
     for by in host kernel service process module; do
-        fleet top --json --by $by | jq -Sc ".by.$by[] | {name, ticks, hosts}" | sort >duckdb
-        jq -Sc ".$by[] | {name, ticks, hosts}" clickhouse.json | sort | diff duckdb -
+        fleet top --json --by $by | jq -Sc ".by.${by}[] | {name, ticks, hosts}" | sort >duckdb
+        jq -Sc ".${by}[] | {name, ticks, hosts}" clickhouse.json | sort | diff duckdb -
     done
     ticks=$(fleet top --json | jq .ticks)
     jq -e --argjson ticks "$ticks" '.summary.ticks == $ticks and .hosts.a == $ticks and ([.diff[].a] | add) == $ticks and
