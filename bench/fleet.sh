@@ -9,7 +9,8 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 bin=${BUILD_DIR:-$root/build}/bin
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/fleet-bench.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+copies=''
+trap 'rm -rf "$work" "$copies"' EXIT
 
 sizes() { # sizes FOLDER TABLE: bytes of all its files
   find "$1/$2" -name '*.parquet' -printf '%s\n' | awk '{ sum += $1 } END { printf "%d", sum }'
@@ -33,13 +34,34 @@ bytes() {
   done
 }
 
+# The most memory of processes of a name in a control group, in KB of their own (not shared with others), while the group has any.
+watch_memory() { # watch_memory GROUP FILE
+  local pid name kilobytes
+  declare -A most
+  while sleep 0.2; do
+    while read -r pid; do
+      name=$(cat "/proc/$pid/comm" 2>/dev/null) || continue
+      kilobytes=$(awk '/^Private_/ { sum += $2 } END { printf "%d", sum }' "/proc/$pid/smaps_rollup" 2>/dev/null) || continue
+      if ((kilobytes > ${most[$name]-0})); then most[$name]=$kilobytes; fi
+    done <"$1/cgroup.procs"
+    for name in "${!most[@]}"; do printf '%s %d\n' "$name" "${most[$name]}"; done >"$2.new"
+    mv "$2.new" "$2"
+  done
+}
+
 # Of a control group of its own: all that run.fleet starts, also what ended.
 host() {
-  local seconds=$1 each=$2 group=/sys/fs/cgroup/fleet-bench.$$ busy_before busy_after pid
-  [[ -w /sys/fs/cgroup/cgroup.procs ]] || { echo "needs control groups of version 2, and root" >&2; exit 1; }
-  mkdir "$group"
+  local seconds=$1 each=$2 top=/sys/fs/cgroup group busy_before busy_after pid watcher
+  if [[ -e $top/unified/cgroup.procs ]]; then top=$top/unified; fi
+  group=$top/fleet-bench.$$
+  if ! mkdir "$group" 2>/dev/null || [[ ! -w $group/cgroup.procs ]]; then
+    echo "needs control groups of version 2, and root" >&2
+    exit 1
+  fi
   printf '%s\n' "folder=$work/fleet" "spool=$work/spool" "seconds=$each" cpu_percent=1000 >"$work/config"
   busy() { awk '/^cpu / { print $2 + $3 + $4 + $7 + $8, $5 + $6 }' /proc/stat; }
+  watch_memory "$group" "$work/memory" &
+  watcher=$!
   busy_before=$(busy)
   # shellcheck disable=SC2016 # the inner shell expands it
   bash -c 'echo $$ >"$0/cgroup.procs"; exec "$@"' "$group" "$bin/run.fleet" --config "$work/config" 2>"$work/messages" &
@@ -47,11 +69,13 @@ host() {
   sleep "$seconds"
   kill -TERM "$pid"
   wait "$pid" || true
+  kill "$watcher"
   busy_after=$(busy)
   awk -v seconds="$seconds" -v before="$busy_before" -v after="$busy_after" 'BEGIN { split(before, a); split(after, b)
     printf "the host was busy for %.0f %% of its processors\n", 100 * (b[1] - a[1]) / (b[1] - a[1] + b[2] - a[2]) }'
-  awk -v seconds="$seconds" '/^usage_usec/ { printf "run.fleet, recorder and post: %.2f s of processor time, %.2f %% of one CPU\n", $2 / 1e6, $2 / 1e4 / seconds }' "$group/cpu.stat"
-  if [[ -r $group/memory.peak ]]; then printf 'memory, with the cache of their files: %d MB at most\n' $(($(<"$group/memory.peak") >> 20)); fi
+  awk -v seconds="$seconds" '/^(usage|user|system)_usec/ { printf "run.fleet and all that it starts, %s: %.2f s, %.2f %% of one CPU\n", $1, $2 / 1e6, $2 / 1e4 / seconds }' "$group/cpu.stat"
+  echo "memory of their own, KB at most:"
+  sort -k 2 -rn "$work/memory"
   cat "$work/spool/status"
   awk -v seconds="$seconds" -v bytes="$(sizes "$work/fleet" .)" \
     'BEGIN { printf "tables: %d bytes, %.1f MB a day\n", bytes, bytes / seconds * 86400 / 1e6 }'
@@ -59,29 +83,39 @@ host() {
 }
 
 # The copies have other hosts and days in the names of their folders, which engines take instead of the column. A day has 48 files of each
-# table, which are FOLDER's, again and again. Only sums by function are copied: these questions read no others.
+# table, which are FOLDER's, again and again. Only sums by function are copied: these questions read no others. Twenty host-days have tables of
+# traces; sums by day are made of these, and copied.
 query() {
-  local folder=$1 days=$2 place=${3:-$work} day i k words cache files
-  place=$(mktemp -d "$place/fleet-days.XXXXXX")
-  trap 'rm -rf "$work" "$place"' EXIT
+  local folder=$1 days=$2 place=${3:-$work} i k copy name
+  local questions=("top --by service" "top --by function" report "diff --a host=node1* --b host=node2*")
+  copies=$(mktemp -d "$place/fleet-days.XXXXXX")
   mapfile -t files < <(find "$folder/records" -name '*.parquet' | sort)
-  for ((i = 0; i < days; i++)); do
-    day=$(date -u -d "2026-01-01 + $((i / 100)) days" +%F)
-    mkdir -p "$place/records/date=$day/host=node$((i % 100))"
-    for ((k = 0; k < 48; k++)); do cp "${files[k % ${#files[@]}]}" "$place/records/date=$day/host=node$((i % 100))/$k.parquet"; done
+  folder_of() { printf 'date=%s/host=node%d' "$(date -u -d "2026-01-01 + $(($1 / 100)) days" +%F)" $(($1 % 100)); }
+  for ((i = 0; i < 20 && i < days; i++)); do
+    copy=$copies/records/$(folder_of "$i")
+    mkdir -p "$copy"
+    # Links, or copies on another disk.
+    for ((k = 0; k < 48; k++)); do cp -l "${files[k % ${#files[@]}]}" "$copy/$k.parquet" 2>/dev/null || cp "${files[k % ${#files[@]}]}" "$copy/$k.parquet"; done
   done
-  printf '%d host-days: %d files, %d MB of records\n' "$days" "$(find "$place" -name '*.parquet' | wc -l)" \
-    $(($(sizes "$place" records) / 1000000))
-  for words in "top --by function" "top --by service" "report" "diff --at 2026-01-06" "top --since 2026-01-04 --until 2026-01-05"; do
-    for cache in cold warm; do
-      if [[ $cache == cold ]]; then
-        sync
-        echo 1 2>/dev/null >/proc/sys/vm/drop_caches || continue
-      fi
-      # shellcheck disable=SC2086 # words
-      /usr/bin/time -f "%e s, CPU %U + %S s, peak %M KB: $words ($cache)" "$bin/pitrace-fleet" $words "$place" >"$work/answer" 2>"$work/time" || true
-      tail -n 1 "$work/time"
-    done
+  printf '%d host-days: %d files, %d MB of records\n' "$i" $((i * 48)) $(($(sizes "$copies" records) / 1000000))
+  ask "${questions[@]}"
+  ask compact
+  rm -r "$copies/records"
+  for ((; i < days; i++)); do
+    name=$(folder_of "$i")
+    mkdir -p "$copies/days/$name"
+    cp "$copies/days/$(folder_of $((i % 20)))/day.parquet" "$copies/days/$name/"
+  done
+  printf '%d host-days: %d MB of sums by day\n' "$days" $(($(sizes "$copies" days) / 1000000))
+  ask "${questions[@]}"
+}
+
+ask() { # ask QUESTION...: with the files in the cache
+  local words
+  for words; do
+    # shellcheck disable=SC2086 # words
+    /usr/bin/time -f "%e s, CPU %U + %S s, peak %M KB: $words" "$bin/pitrace-fleet" $words "$copies" >"$work/answer" 2>"$work/time" || true
+    tail -n 1 "$work/time"
   done
 }
 
