@@ -16,9 +16,15 @@ cleanup() {
         kill -KILL "$systemd" 2>/dev/null || true
         wait "$systemd" 2>/dev/null || true
     fi
-    local hierarchy
+    local hierarchy i
     for hierarchy in $hierarchies; do
-        find "$hierarchy/$group" -depth -type d -exec rmdir {} + 2>/dev/null || true
+        echo $$ 2>/dev/null >"$hierarchy/cgroup.procs" || true
+        # What was killed may still be ending.
+        for ((i = 0; i < 50; i++)); do
+            find "$hierarchy/$group" -depth -type d -exec rmdir {} + 2>/dev/null || true
+            [[ -e $hierarchy/$group ]] || break
+            sleep 0.1
+        done
     done
     rm -rf --one-file-system "$work"
 }
