@@ -235,7 +235,7 @@ TEST_F(SwtraceStackResolver, AnotherFileOfThatPathIsNotUsed) {
 
 TEST_F(SwtraceStackResolver, ARecordedStackIsCutWhereItsFileCannotBeOpened) {
   std::vector<std::string> opened;
-  StackResolver resolver([](const UniqueFd&) { return some_table(); }, CompileBudget::usual,
+  StackResolver resolver([](const UniqueFd&) { return some_table(); }, TableFiles::Limits{},
                          [&](const MappedAs& place) -> Result<UniqueFd> {
                            opened.push_back(place.path);
                            if (place.path != "/here") return Error{ENOENT, "not here"};
