@@ -43,6 +43,7 @@ TEST(RuntimeLogs, JitdumpFilesAreRecognisedByName) {
 
 TEST(RuntimeLogs, DirectoriesAreReadOnce) {
   const std::string directory = testing::TempDir() + "runtime_logs_test";
+  std::filesystem::remove_all(directory);  // of a run that was killed
   std::filesystem::create_directory(directory);
   std::ofstream(directory + "/log-jtnm_1");
   DirectoryNames names;
