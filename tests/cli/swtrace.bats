@@ -602,6 +602,7 @@ beside_hanging_file() {
 }
 
 # No compiler of tables can be started then: the kernel closes copies of all descriptors when a process starts another one.
+# bats test_tags=long
 @test "a file that cannot be closed holds up no command, and stacks without tables are counted" {
     beside_hanging_file close
     grep -qE 'user stack\(s\) were unwound without a table that was not ready' words

@@ -9,7 +9,8 @@ CallTree::CallTree(Processes& processes, Symbolizer& symbolizer, StringTable& na
     : processes_(processes),
       names_(names),
       options_(options),
-      frames_(symbolizer, names, options.frames, options.source, options.cache_entries) {}
+      frames_(symbolizer, names, options.frames, options.source, options.cache_entries),
+      roots_(options.cache_entries / 4) {}
 
 uint32_t CallTree::process_root(NameId label, const Process& process) {
   const auto [known, added] =

@@ -121,7 +121,7 @@ class CallTree final : public Subscriber {
              32;
     }
   };
-  Recent<RootKey, uint32_t> roots_{1 << 14};
+  Recent<RootKey, uint32_t> roots_;
   StackCounts stacks_;
   uint64_t ticks_ = 0;
 };

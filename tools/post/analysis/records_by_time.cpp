@@ -28,7 +28,9 @@ RecordsByTime::RecordsByTime(Processes& processes, Symbolizer& symbolizer, Strin
                 .source = options.source,
                 .cache_entries = options.threads ? options.cache_entries : 1,
                 .filter = options.filter,
-                .intervals = this}) {}
+                .intervals = this}),
+      thread_names_(options.cache_entries / 4),
+      line_at_(options.cache_entries) {}
 
 size_t RecordsByTime::KeyHash::operator()(const RecordSum::Key& key) const {
   uint64_t hash = 0;

@@ -196,10 +196,10 @@ class RecordsByTime final : public Subscriber, private OffCpu::Intervals {
   PathTree stack_tree_;
   StackCounts counts_;
   OffCpu threads_;
-  Recent<ThreadKey, ThreadNames> thread_names_{1 << 14};
+  Recent<ThreadKey, ThreadNames> thread_names_;
   std::vector<Line> lines_{{}};
   std::unordered_map<uint64_t, uint32_t> known_lines_;  // by file and line
-  Recent<Address, uint32_t> line_at_{1 << 16};
+  Recent<Address, uint32_t> line_at_;
   std::unordered_map<RecordSum::Key, Sum, KeyHash> sums_;
   uint64_t bucket_ = 0;  // when the current one begins
   uint64_t now_ = 0;

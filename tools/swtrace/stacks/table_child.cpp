@@ -52,9 +52,6 @@ int table_child_main() {
     if (packet == DescriptorPacket::closed) return child_good;
     if (packet == DescriptorPacket::invalid) return child_bad_request;
     const TableAnswer answer{received.request.number, compile(received)};
-    // Stays open until this process ends: a file system that does not answer would hold up the
-    // next file.
-    (void)received.fds[0].release();
     if (write_all(STDIN_FILENO, std::as_bytes(std::span(&answer, 1))) != 0) return child_good;
   }
 }
