@@ -2,15 +2,15 @@
 // Starts the child process that compiles tables, passes it the files, and checks its answers.
 #include "table_compiler.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,8 +21,10 @@
 
 #include <fmt/format.h>
 #include <pi/descriptor_packet.h>
+#include <pi/files.h>
 #include <pi/uninterrupted.h>
 
+#include "child_starter.h"
 #include "table_child.h"
 
 #ifndef P_PIDFD
@@ -33,6 +35,7 @@ namespace pi::swtrace {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using std::chrono::nanoseconds;
 
 Error failed(const std::string& reason) {
   return {static_cast<int>(NoTable::failed), reason};
@@ -48,29 +51,24 @@ bool wait_for(int fd, Clock::time_point end) {
          }) > 0;
 }
 
-// The child's descriptors: the socket, no other.
-Result<pid_t> spawn(const UniqueFd& socket, const char* program) {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  sigset_t none;
-  sigemptyset(&none);
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, socket.get(), STDIN_FILENO);
-  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
-  std::string name = "swtrace", word = table_child_word;
-  char* const words[] = {name.data(), word.data(), nullptr};
-  char* const environment[] = {nullptr};
-  pid_t child = 0;
-  const int error = ::posix_spawn(&child, program, &actions, &attributes, words, environment);
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return failed(fmt::format("no process ({})", std::strerror(error)));
-  return child;
+// The processor time that a process has used; zero once it is gone.
+nanoseconds processor_time(pid_t process) {
+  clockid_t clock{};
+  timespec time{};
+  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &time) != 0) return {};
+  return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
+}
+
+// It runs, or waits for a processor.
+bool is_running(pid_t process) {
+  const auto stat = read_system_file(fmt::format("/proc/{}/stat", process), 4096);
+  if (!stat) return false;
+  const size_t name_end = stat->rfind(") ");
+  return name_end != std::string::npos && stat->compare(name_end + 2, 1, "R") == 0;
+}
+
+nanoseconds duration_of(const timeval& time) {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
 std::string reason_of(const siginfo_t& info) {
@@ -83,15 +81,16 @@ std::string reason_of(const siginfo_t& info) {
 }  // namespace
 
 Status TableCompiler::start_child() {
+  std::erase_if(hanging_, [](pid_t child) { return ::waitpid(child, nullptr, WNOHANG) != 0; });
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
     return failed(fmt::format("no socket ({})", std::strerror(errno)));
   channel_ = UniqueFd(ends[0]);
   const UniqueFd other(ends[1]);
-  const auto child = spawn(other, limits_.program);
+  const auto child = swtrace::start_child(limits_.program, table_child_word, other);
   if (!child) {
     channel_.reset();
-    return child.error();
+    return failed(fmt::format("no process ({})", child.error().message));
   }
   child_ = *child;
   files_ = 0;
@@ -109,9 +108,16 @@ std::string TableCompiler::end_child() {
   if (!process || !wait_for(process.get(), Clock::now() + std::chrono::milliseconds(50)))
     ::kill(child, SIGKILL);
   // One that waits for a file system that does not answer stays until it does.
-  if (process && !wait_for(process.get(), soon())) return "its compiler does not end";
+  if (process && !wait_for(process.get(), soon())) {
+    used_ += processor_time(child);
+    hanging_.push_back(child);
+    return "its compiler does not end";
+  }
   siginfo_t info{};
-  if (::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED) != 0) return "its compiler is gone";
+  rusage usage{};
+  if (::syscall(SYS_waitid, P_PID, child, &info, WEXITED, &usage) != 0)
+    return "its compiler is gone";
+  used_ += duration_of(usage.ru_utime) + duration_of(usage.ru_stime);
   return reason_of(info);
 }
 
@@ -123,10 +129,34 @@ Status TableCompiler::send_request(const UniqueFd& file, const UniqueFd& memory,
   return failed("its compiler takes no file");
 }
 
+// The child may use the time of a file, and may sleep for as long. While it waits for a processor,
+// no time passes for it: other programs may keep it from running for long.
+bool TableCompiler::wait_for_answer() {
+  const nanoseconds step = limits_.asleep / 10, most = used() + limits_.time;
+  nanoseconds asleep{}, last = used();
+  for (auto begin = Clock::now(); !wait_for(channel_.get(), begin + step);) {
+    const auto now = Clock::now();
+    const nanoseconds total = used();
+    if (total != last || is_running(child_)) {
+      asleep = {};
+    } else {
+      asleep += now - begin;
+      used_ += now - begin;
+    }
+    last = used();
+    begin = now;
+    if (asleep >= limits_.asleep || last >= most) return false;
+  }
+  return true;
+}
+
+nanoseconds TableCompiler::used() const {
+  return used_ + (child_ == 0 ? nanoseconds{} : processor_time(child_));
+}
+
 // Descriptors that a packet may carry are not taken: the kernel closes them.
 Result<uint64_t> TableCompiler::answer() {
-  if (!wait_for(channel_.get(), Clock::now() + limits_.time))
-    return failed("its compiler does not answer");
+  if (!wait_for_answer()) return failed("its compiler does not answer");
   TableAnswer answer{};
   const ssize_t got =
       ::recv(channel_.get(), &answer, sizeof answer, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
@@ -162,7 +192,13 @@ Result<SealedTable> TableCompiler::ask(const UniqueFd& file, uint64_t bytes) {
   return failed("its table is damaged");
 }
 
-Result<SealedTable> TableCompiler::compile(const UniqueFd& file) {
+Compiled TableCompiler::compile(const UniqueFd& file) {
+  const nanoseconds before = used();
+  auto table = compile_file(file);
+  return {std::move(table), used() - before};
+}
+
+Result<SealedTable> TableCompiler::compile_file(const UniqueFd& file) {
   // What the kernel knows: the file system is not asked, which might not answer.
   struct statx facts {};
   if (::statx(file.get(), "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &facts) != 0 ||
@@ -180,7 +216,7 @@ Result<SealedTable> TableCompiler::compile(const UniqueFd& file) {
   return table;
 }
 
-Result<SealedTable> compile_by_child(const UniqueFd& file) {
+Compiled compile_by_child(const UniqueFd& file) {
   thread_local TableCompiler compiler;
   return compiler.compile(file);
 }

@@ -75,7 +75,7 @@ class TableFile {
 class TableFiles {
  public:
   // Called by two threads: for files of root, and for those of all other users.
-  using Compile = std::function<Result<SealedTable>(const UniqueFd& file)>;
+  using Compile = std::function<Compiled(const UniqueFd& file)>;
   // Opens a mapped file, or a copy of the vdso; an error's message is the reason. Called by one
   // thread, or by others while that waits for a file system.
   using Open = std::function<Result<UniqueFd>(const MappedAs& place)>;

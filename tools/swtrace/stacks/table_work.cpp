@@ -335,13 +335,14 @@ void TableWork::compile_source(TableSource& source, Lane& lane, Lock& lock) {
     count_failure(source.path, "the tables of other files have used the time for compiling");
   } else {
     lock.unlock();
-    Result<SealedTable> table = Error{static_cast<int>(NoTable::failed), "no memory"};
+    Compiled compiled(Error{static_cast<int>(NoTable::failed), "no memory"});
     try {
-      table = compile_(fd);
+      compiled = compile_(fd);
     } catch (const std::bad_alloc&) {
     }
     lock.lock();
-    lane.budget.use(CompileBudget::Clock::now() - begin);
+    lane.budget.use(compiled.used);
+    auto& table = compiled.table;
     if (table) {
       table_bytes_ += table->bytes();
       source.table = std::make_shared<const SealedTable>(std::move(*table));

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <ctime>
 #include <map>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 #include <pi/descriptor_packet.h>
 #include <pi/files.h>
 
+#include "first_processor.h"
 #include "stacks/table_child.h"
 
 namespace {
@@ -66,6 +68,19 @@ const std::map<std::string, Behaviour>& behaviours() {
       {"exit", [](const Request&) { ::_exit(7); }},
       {"crash", [](const Request&) { ::raise(SIGSEGV); }},
       {"hang", [](const Request&) { ::pause(); }},
+      {"spin",
+       [](const Request&) {
+         for (volatile int spins = 0;;) spins = spins + 1;
+       }},
+      // Uses the processor that other programs use for 150 ms.
+      {"queue",
+       [](const Request& in) {
+         if (!pi::swtrace::use_first_processor()) ::_exit(94);
+         const std::clock_t end = std::clock() + CLOCKS_PER_SEC * 15 / 100;
+         while (std::clock() < end) {
+         }
+         answer(in, TableStatus::no_table);
+       }},
       {"close",
        [](const Request&) {
          ::close(STDIN_FILENO);

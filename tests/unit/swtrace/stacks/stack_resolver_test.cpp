@@ -279,10 +279,10 @@ TEST_F(SwtraceStackResolver, FilesWhoseTablesTakeLongUseALimitedTime) {
   const test::TempDir directory;
   int compiled = 0;
   StackResolver resolver(
-      [&](const UniqueFd&) -> Result<SealedTable> {
+      [&](const UniqueFd&) -> Compiled {
         ++compiled;
-        std::this_thread::sleep_for(std::chrono::milliseconds(500));
-        return Error{static_cast<int>(NoTable::failed), "its compiler does not end"};
+        return {Error{static_cast<int>(NoTable::failed), "its compiler does not end"},
+                std::chrono::milliseconds(500)};
       },
       {std::chrono::milliseconds(50), std::chrono::seconds(5)});
   resolver.begin();
@@ -363,7 +363,7 @@ TEST_F(SwtraceStackResolver, TheVdsoHasATable) {
   std::atomic<size_t> rows = 0;
   TableCompiler compiler({SWTRACE_PROGRAM});
   StackResolver resolver([&](const UniqueFd& file) {
-    auto table = compiler.compile(file);
+    auto table = compiler.compile(file).table;
     EXPECT_TRUE(table) << table.error().message;
     if (table) rows = table->table().rows();
     return table;
