@@ -197,7 +197,7 @@ std::vector<Hint> TickAnalysis::hints(const Summary& summary) const {
       [this](const std::vector<std::string>& paths) {
         return run_.saved_symbols ? run_.packages : find_packages(paths);
       },
-      own);
+      own, summary.find<CallTree>());
 }
 
 Packages TickAnalysis::packages() const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Advice on programs with many ticks that have no name.
+// Advice on programs with many ticks or callers that have no name.
 #include "hints.h"
 
 #include <fmt/format.h>
@@ -13,6 +13,7 @@
 #include <set>
 #include <string_view>
 
+#include "hint_callers.h"
 #include "text/labels.h"
 #include "text/text.h"
 
@@ -32,6 +33,7 @@ struct Runtime {
   unsigned minor_version = 0;  // that follows ".", at least this
   std::string_view advice;
   std::string_view brief;
+  bool interprets = false;  // ticks are in its own functions, which have names
 };
 
 constexpr Runtime runtimes[] = {
@@ -49,9 +51,9 @@ constexpr Runtime runtimes[] = {
      "set DOTNET_PerfMapEnabled=1 in the environment of .NET for the names of its methods",
      "set DOTNET_PerfMapEnabled=1"},
     {"python3", 12, "start it as 'python3 -X perf' for the names of Python functions",
-     "start it as 'python3 -X perf'"},
+     "start it as 'python3 -X perf'", true},
     {"libpython3", 12, "start it as 'python3 -X perf' for the names of Python functions",
-     "start it as 'python3 -X perf'"},
+     "start it as 'python3 -X perf'", true},
 };
 
 constexpr Runtime unknown_runtime = {
@@ -97,7 +99,8 @@ struct Program {
   std::map<std::string, uint64_t> files;  // ticks without a name, by path
   // The same in files that a note reports as not used.
   std::map<std::string, uint64_t> refused;
-  std::set<std::string> modules;  // all
+  std::map<std::string, uint64_t> modules;  // all ticks, by path
+  CallerNames callers;
 
   uint64_t refused_ticks() const { return sum(refused); }
   uint64_t unnamed() const { return generated + kernel + sum(files) + sum(refused); }
@@ -109,17 +112,6 @@ struct Program {
     return all;
   }
 };
-
-bool is_file(std::string_view module) {
-  return module.starts_with('/') && !module.starts_with("//") && !module.starts_with("/memfd:") &&
-         !module.starts_with("/dev/zero") && !module.starts_with("/SYSV");
-}
-
-// Memory in which runtimes put code; not the kernel, whose modules have plain names.
-bool may_be_generated(const Leaf& leaf, std::string_view module) {
-  return leaf.found == Found::no_module || module.starts_with('/') || module.starts_with('[') ||
-         module.starts_with("anon_inode:");
-}
 
 std::map<std::string, Program> count(const SampleTree& tree, const StringTable& names,
                                      const LabelOptions& labels,
@@ -140,7 +132,7 @@ std::map<std::string, Program> count(const SampleTree& tree, const StringTable& 
     const std::string& module = text(Level::module);
     Program& program = programs[process_base_name(text(Level::process), labels)];
     program.ticks += leaf.ticks;
-    program.modules.insert(module);
+    program.modules[module] += leaf.ticks;
     if (leaf.found == Found::symbol) continue;
     if (is_refused(module))
       program.refused[module] += leaf.ticks;
@@ -148,7 +140,7 @@ std::map<std::string, Program> count(const SampleTree& tree, const StringTable& 
       program.files[module] += leaf.ticks;
     else if (module == PITRACE_KERNEL_NAME)
       program.kernel += leaf.ticks;
-    else if (may_be_generated(leaf, module))
+    else if (is_generated(leaf.found, module))
       program.generated += leaf.ticks;
   }
   return programs;
@@ -172,7 +164,7 @@ bool is_runtime(std::string_view file, const Runtime& runtime) {
 
 const Runtime* runtime_of(const Program& program) {
   for (const Runtime& runtime : runtimes)
-    for (const std::string& module : program.modules)
+    for (const auto& [module, ticks] : program.modules)
       if (is_file(module) && is_runtime(last_component(module), runtime)) return &runtime;
   return nullptr;
 }
@@ -244,25 +236,105 @@ std::vector<std::string> files_without_names(const SampleTree& tree, const Strin
   return {files.begin(), files.end()};
 }
 
-std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
-                             const LabelOptions& labels, const std::vector<std::string>& notes,
-                             const FindPackages& find_packages, const std::set<std::string>& own) {
+namespace {
+
+bool is_much(uint64_t ticks, const Program& program) {
+  return ticks * 100 > program.ticks * percent_without_hint;
+}
+
+// What a program's names lack.
+enum class Lack { nothing, names, callers, interpreted };
+
+Lack lack_of(const Program& program) {
+  const auto concerns = [&](uint64_t ticks) {
+    return ticks >= few_ticks && is_much(ticks, program);
+  };
+  if (concerns(program.unnamed())) return Lack::names;
+  const Runtime* runtime = runtime_of(program);
+  if (!runtime) return Lack::nothing;
+  if (concerns(program.callers.unnamed)) return Lack::callers;
+  if (!runtime->interprets || !program.callers.known || program.callers.has_python)
+    return Lack::nothing;
+  for (const auto& [module, ticks] : program.modules)
+    if (is_runtime(last_component(module), *runtime) && concerns(ticks)) return Lack::interpreted;
+  return Lack::nothing;
+}
+
+std::vector<Hint> wanted_hints(const std::map<std::string, Program>& programs,
+                               const std::set<std::string>& own) {
   std::vector<Hint> hints;
-  std::map<std::string, std::vector<std::string>> files;  // by program
-  const auto programs = count(tree, names, labels, notes);
-  for (const auto& [name, program] : programs) {
-    // Records about it were lost: it is not known what it ran.
-    if (name == unnamed_process) continue;
-    const uint64_t unnamed = program.unnamed();
-    if (unnamed < few_ticks || unnamed * 100 <= program.ticks * percent_without_hint) continue;
-    hints.push_back({name, program.ticks, unnamed, "", ""});
-  }
+  for (const auto& [name, program] : programs)
+    // Records about a program without a name were lost: it is not known what it ran.
+    if (name != unnamed_process && lack_of(program) != Lack::nothing)
+      hints.push_back({name, program.ticks, program.unnamed(), "", ""});
   std::ranges::sort(hints, [&own](const Hint& a, const Hint& b) {
     const bool a_is_own = own.contains(a.program), b_is_own = own.contains(b.program);
     if (a_is_own != b_is_own) return a_is_own;
     return a.unnamed != b.unnamed ? a.unnamed > b.unnamed : a.program < b.program;
   });
   if (hints.size() > max_hints) hints.resize(max_hints);
+  return hints;
+}
+
+// The first is the most important one.
+std::vector<Advice> advice_on(const Program& program, const std::vector<std::string>& files,
+                              const Packages& packages) {
+  std::vector<Advice> advice;
+  const Runtime* runtime = runtime_of(program);
+  if (!runtime && is_much(program.generated, program)) runtime = &unknown_runtime;
+  if (runtime) advice.push_back({std::string(runtime->advice), std::string(runtime->brief)});
+  if (lack_of(program) != Lack::names) return advice;
+  if (!files.empty()) advice.push_back(advice_on_files(files, packages));
+  if (is_much(program.refused_ticks(), program))
+    advice.push_back(advice_on_refused(hottest_files(program.refused).front()));
+  if (is_much(program.kernel, program)) advice.push_back(advice_on_kernel());
+  return advice;
+}
+
+void write_sentences(Hint& hint, const Program& program, const std::vector<Advice>& advice) {
+  const std::string name = printable(hint.program);
+  const auto share_of = [&](uint64_t ticks) {
+    return fmt::format("{:.0f} %",
+                       100.0 * static_cast<double>(ticks) / static_cast<double>(program.ticks));
+  };
+  std::string problem, brief;
+  switch (lack_of(program)) {
+    case Lack::nothing:
+      return;
+    case Lack::names:
+      problem = fmt::format("{} of the ticks of {} have no name", share_of(hint.unnamed), name);
+      brief = fmt::format("{} of {} has no name", share_of(hint.unnamed), name);
+      break;
+    case Lack::callers:
+      problem = fmt::format("{} of the ticks of {} have callers without a name",
+                            share_of(program.callers.unnamed), name);
+      brief = fmt::format("{} of {} has callers without a name", share_of(program.callers.unnamed),
+                          name);
+      break;
+    case Lack::interpreted:
+      problem = fmt::format("The Python functions that {} executed are not shown", name);
+      brief = fmt::format("{}'s Python functions are not shown", name);
+      break;
+  }
+  std::vector<std::string> remedies;
+  for (const Advice& one : advice) remedies.push_back(one.text);
+  remedies.front().front() = static_cast<char>(std::toupper(remedies.front().front()));
+  hint.text = fmt::format("{}. {}.", problem, fmt::join(remedies, "; "));
+  hint.brief = fmt::format("{}: {} (see tprof.out).", brief, advice.front().brief);
+}
+
+}  // namespace
+
+std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
+                             const LabelOptions& labels, const std::vector<std::string>& notes,
+                             const FindPackages& find_packages, const std::set<std::string>& own,
+                             const CallTree* calls) {
+  auto programs = count(tree, names, labels, notes);
+  if (calls)
+    for (const auto& [name, callers] : count_caller_names(*calls, labels))
+      programs[name].callers = callers;
+  std::vector<Hint> hints = wanted_hints(programs, own);
+  std::map<std::string, std::vector<std::string>> files;  // by program
   std::set<std::string> paths;
   for (const Hint& hint : hints) {
     files[hint.program] = hottest_files(programs.at(hint.program).files);
@@ -272,37 +344,8 @@ std::vector<Hint> make_hints(const SampleTree& tree, const StringTable& names,
       paths.empty() ? Packages() : find_packages({paths.begin(), paths.end()});
   for (Hint& hint : hints) {
     const Program& program = programs.at(hint.program);
-    const Runtime* runtime = runtime_of(program);
-    if (!runtime && program.generated * 100 > program.ticks * percent_without_hint)
-      runtime = &unknown_runtime;
-    std::vector<std::string> advice;
-    if (runtime) {
-      advice.emplace_back(runtime->advice);
-      hint.brief = runtime->brief;
-    }
-    if (!files[hint.program].empty()) {
-      Advice on_files = advice_on_files(files[hint.program], packages);
-      advice.push_back(std::move(on_files.text));
-      if (!runtime) hint.brief = std::move(on_files.brief);
-    }
-    if (program.refused_ticks() * 100 > program.ticks * percent_without_hint) {
-      Advice on_refused = advice_on_refused(hottest_files(program.refused).front());
-      advice.push_back(std::move(on_refused.text));
-      if (hint.brief.empty()) hint.brief = std::move(on_refused.brief);
-    }
-    if (program.kernel * 100 > program.ticks * percent_without_hint) {
-      Advice on_kernel = advice_on_kernel();
-      advice.push_back(std::move(on_kernel.text));
-      if (hint.brief.empty()) hint.brief = std::move(on_kernel.brief);
-    }
-    if (advice.empty()) continue;
-    advice.front().front() = static_cast<char>(std::toupper(advice.front().front()));
-    const std::string share = fmt::format(
-        "{:.0f} %", 100.0 * static_cast<double>(hint.unnamed) / static_cast<double>(hint.ticks));
-    hint.text = fmt::format("{} of the ticks of {} have no name. {}.", share,
-                            printable(hint.program), fmt::join(advice, "; "));
-    hint.brief = fmt::format("{} of {} has no name: {} (see tprof.out).", share,
-                             printable(hint.program), hint.brief);
+    const auto advice = advice_on(program, files[hint.program], packages);
+    if (!advice.empty()) write_sentences(hint, program, advice);
   }
   std::erase_if(hints, [](const Hint& hint) { return hint.text.empty(); });
   return hints;

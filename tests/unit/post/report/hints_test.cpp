@@ -2,11 +2,15 @@
 // The text of a hint for each kind of program, and programs without a hint.
 #include "report/hints.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <set>
 #include <string>
 #include <vector>
+
+#include "fake_symbolizer.h"
+#include "../top/counted_trace.h"
 
 namespace {
 
@@ -172,6 +176,56 @@ TEST_F(Hints, HaveNoControlCharacters) {
   add("app\x1b_0012", "/opt/app", Found::no_symbol, 40);
   packages_ = {{"/opt/app", "p\x1b[31m"}};
   EXPECT_THAT(only_text(), Not(HasSubstr("\x1b")));
+}
+
+// A program of that file with code in memory, and a name that it has for some of that code.
+std::vector<Hint> hints_with_stacks(const std::string& file, const char* generated,
+                                    bool stacks = true) {
+  std::string trace = fmt::format(
+      "cpus 1\ninfo source=perf\ninfo stacks=user\ninfo tick_ns=1000000\nsection mte 0\n"
+      "1 name 0x20 app\n1 module 0x20 0x1000 0x1000 0 {}\n"
+      "1 module 0x20 0x8000 0x1000 0 //anon\nsection trace 0\n",
+      file);
+  for (int i = 1; i <= 10; ++i)
+    trace += fmt::format("{}000000 tick user 0x20 0x20 0x1144{}\n", i,
+                         stacks ? " stack user 0x8008 0x1110" : "");
+  test_support::FakeSymbolizer symbolizer;
+  symbolizer.add_symbol(file, 0x100, 0x20, "main");
+  symbolizer.add_symbol(file, 0x140, 0x20, "interpret");
+  if (generated) symbolizer.add_symbol("//anon", 0, 0x100, generated);
+  const test_support::CountedTrace counted(trace, symbolizer);
+  const Summary& summary = counted.summary();
+  const auto* calls = stacks ? summary.find<CallTree>() : nullptr;
+  return make_hints(summary.tree, summary.names, {}, {}, {}, {}, calls);
+}
+
+TEST(HintsOnCallers, AreForCallersOfAKnownRuntimeWithoutNames) {
+  const auto all = hints_with_stacks("/usr/bin/node", nullptr);
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_EQ(all[0].text,
+            "100 % of the ticks of app have callers without a name. Start node with "
+            "--perf-basic-prof (or --perf-prof) for the names of JavaScript functions.");
+  EXPECT_EQ(all[0].brief,
+            "100 % of app has callers without a name: start node with --perf-basic-prof (see "
+            "tprof.out).");
+  EXPECT_EQ(all[0].unnamed, 0u);
+  EXPECT_THAT(hints_with_stacks("/usr/bin/node", "handler"), IsEmpty());
+  EXPECT_THAT(hints_with_stacks("/usr/bin/node", nullptr, false), IsEmpty());
+  EXPECT_THAT(hints_with_stacks("/usr/bin/app", nullptr), IsEmpty());
+}
+
+TEST(HintsOnCallers, SayThatPythonFunctionsAreNotShown) {
+  for (const char* file : {"/usr/bin/python3.13", "/usr/lib/libpython3.12.so.1.0"}) {
+    const auto all = hints_with_stacks(file, "stub");
+    ASSERT_THAT(all, SizeIs(1)) << file;
+    EXPECT_EQ(all[0].text,
+              "The Python functions that app executed are not shown. Start it as 'python3 -X perf' "
+              "for the names of Python functions.");
+    EXPECT_THAT(hints_with_stacks(file, "py::handler:/srv/app.py"), IsEmpty());
+    // Only callers can be such functions.
+    EXPECT_THAT(hints_with_stacks(file, "stub", false), IsEmpty());
+  }
+  EXPECT_THAT(hints_with_stacks("/usr/bin/python3.11", "stub"), IsEmpty());
 }
 
 }  // namespace
