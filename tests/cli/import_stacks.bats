@@ -24,6 +24,14 @@ setup() {
 # Whether tprof.out of folder $1 has the text $2, which may be broken into lines anywhere.
 reports() { tr -s ' \n' ' ' <"$1/tprof.out" | grep -qF -- "$2"; }
 
+# nearly_all_are_cut REASON: folder moved reports so of nearly all of $count ticks: the program is not yet mapped in those of its start.
+nearly_all_are_cut() {
+    local cut
+    cut=$(tr -s ' \n' ' ' <moved/tprof.out | grep -oP "\d+(?= user stack\(s\) are cut in the code of 1 file\(s\): )")
+    reports moved "$cut user stack(s) are cut in the code of 1 file(s): $PWD/$program ($cut: $1)."
+    [ "$cut" -le "$count" ] && [ "$cut" -ge $((count * 98 / 100)) ]
+}
+
 @test "callers in copies of stacks are those of perf script, frame by frame" {
     post --import perf.data -showx
     perf_stacks perf.data >wanted
@@ -34,8 +42,8 @@ reports() { tr -s ' \n' ' ' <"$1/tprof.out" | grep -qF -- "$2"; }
     grep -q ' ffffffff' wanted
     post -r perf.data.nrm2 --json --folded --clip 0 2>err
     [ ! -s err ]
-    # All stacks are whole, and have the program's shares.
-    run ! grep -q '\[cut\]\|\[broken\]' tprof.folded
+    # Stacks are whole, but for a few ticks while the program is started, and have the program's shares.
+    awk '{ all += $NF } /\[cut\]|\[broken\]/ { missing += $NF } END { print missing + 0 " of " all; exit missing > 0.02 * all }' tprof.folded
     awk '{ n = split($0, part, ";"); leaf = part[n]; sub(/ [0-9]+$/, "", leaf); ticks = $NF; all += ticks }
         /;beta;shared/ { beta += ticks } /;alpha;shared/ { alpha += ticks } /;recurse/ { deep += ticks }
         END { printf "%d ticks: beta %.1f %%, alpha %.1f %%, recurse %.1f %%\n", all, 100 * beta / all, 100 * alpha / all, 100 * deep / all
@@ -57,14 +65,14 @@ reports() { tr -s ' \n' ' ' <"$1/tprof.out" | grep -qF -- "$2"; }
     mv .debug kept/debug
     post --import perf.data -o moved --json --folded --clip 0
     count=$(jq .ticks moved/tprof.json)
-    reports moved "$count user stack(s) are cut in the code of 1 file(s): $PWD/$program ($count: it is not here)."
+    nearly_all_are_cut "it is not here"
     # The tick's own address is still known, and nothing is guessed beyond.
     [ "$(awk '{ print gsub(/;/, "") }' moved/tprof.folded | sort -n | head -1)" -le 2 ]
     run ! grep -q '__libc_start\|\[guess' moved/tprof.folded
     # Another program of that name, as on another machine.
     cp "$BUILD_DIR/tests/calls" "$program"
     post --import perf.data -o moved
-    reports moved "$PWD/$program ($count: the file here has another build-id, or is no file)"
+    nearly_all_are_cut "the file here has another build-id, or is no file"
     # It is found among copies with the recorded build-id, and in perf's own cache.
     post --import perf.data -o moved --sympath kept -showx
     perf_stacks perf.data >missing
