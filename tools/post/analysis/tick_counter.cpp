@@ -19,9 +19,16 @@ void TickCounter::flush(Entry& entry) {
   entry.ticks = 0;
 }
 
+void TickCounter::grow() {
+  for (Set& set : sets_)
+    for (Entry& entry : set.way) flush(entry);
+  sets_.grow();
+  for (size_t i = 0; i < waiting_count_; ++i) waiting_[i].set = &sets_.at(hash_of(waiting_[i].key));
+}
+
 // The newer entry moves to the second way and replaces the older one there.
 TickCounter::Entry& TickCounter::replace(const Waiting& tick) {
-  const auto& [key, set, waiting_process, time] = tick;
+  const auto& [key, set, waiting_process, time] = tick;  // set changes in grow()
   const Process& process = *waiting_process;
   const Place& place = resolver_.find(process, key.maps_version, key.address, key.user, time);
   const std::string& process_name = names_.text(processes_.process_name(process));
@@ -34,6 +41,7 @@ TickCounter::Entry& TickCounter::replace(const Waiting& tick) {
   path[static_cast<size_t>(Level::module)] = place.module;
   path[static_cast<size_t>(Level::symbol)] = resolver_.innermost(place);
   if (options_.offsets) path[static_cast<size_t>(Level::offset)] = key.address - place.start;
+  if (sets_.count_miss()) grow();
   flush(set->way[1]);
   set->way[1] = set->way[0];
   const bool kernel = !key.user && key.address >> 63 != 0;

@@ -8,13 +8,13 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "read/subscriber.h"
 #include "sample_tree.h"
 #include "state/processes.h"
 #include "state/resolver.h"
 #include "state/symbolizer.h"
+#include "text/cache_places.h"
 #include "text/labels.h"
 #include "text/string_table.h"
 
@@ -52,7 +52,7 @@ class TickCounter final : public Subscriber {
                  tick.tid,
                  options_.labels.per_cpu ? static_cast<uint16_t>(cpu) : uint16_t{0},
                  tick.user};
-    place.set = &sets_[hash_of(place.key) & (sets_.size() - 1)];
+    place.set = &sets_.at(hash_of(place.key));
     place.process = &process;
     place.time = time;
     __builtin_prefetch(place.set);
@@ -127,6 +127,7 @@ class TickCounter final : public Subscriber {
   }
 
   Entry& replace(const Waiting& tick);
+  void grow();
   void flush(Entry& entry);
 
   Processes& processes_;
@@ -134,7 +135,7 @@ class TickCounter final : public Subscriber {
   const Options options_;
   Resolver resolver_;
   SampleTree tree_;
-  std::vector<Set> sets_;
+  CachePlaces<Set> sets_;
   std::array<Waiting, 16> waiting_;
   size_t waiting_count_ = 0;
   uint64_t count_ = 0;

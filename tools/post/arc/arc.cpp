@@ -185,14 +185,16 @@ const Arc::Info& Arc::info_of(const FlowBlock& block, uint64_t start, const Proc
   const uint32_t version = start >> 63 != 0 ? kernel_version : *process.maps_version;
   const uint64_t end = block.how == BlockEnd::gap ? block.count : block.end;
   const uint64_t hash =
-      (start ^ end * 0x9e3779b97f4a7c15ull ^ static_cast<uint64_t>(version) << 40 ^
-       static_cast<uint64_t>(block.how) << 62) *
-      0xd6e8feb86659fd93ull;
-  Info& info = places_[hash >> 32 & (places_.size() - 1)];
-  if (info.start != start || info.end != end || info.version != version || info.how != block.how)
-      [[unlikely]]
-    info = make_info(block, start, version, process);
-  return info;
+      ((start ^ end * 0x9e3779b97f4a7c15ull ^ static_cast<uint64_t>(version) << 40 ^
+        static_cast<uint64_t>(block.how) << 62) *
+       0xd6e8feb86659fd93ull) >>
+      32;
+  if (const Info& info = places_.at(hash);
+      info.start == start && info.end == end && info.version == version && info.how == block.how)
+      [[likely]]
+    return info;
+  Info made = make_info(block, start, version, process);
+  return places_.after_miss(hash) = std::move(made);
 }
 
 // Sets the line's number of instructions, and counts why it is imperfect.

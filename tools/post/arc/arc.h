@@ -17,6 +17,7 @@
 #include "read/subscriber.h"
 #include "state/name_filter.h"
 #include "state/processes.h"
+#include "text/cache_places.h"
 #include "text/string_table.h"
 
 namespace post {
@@ -147,7 +148,7 @@ class Arc final : public Subscriber, private FlowSink {
   BlockDecoder decoder_;
   const std::unique_ptr<ArcOutput> output_;
   Flow flow_{*this};
-  std::vector<Info> places_;
+  CachePlaces<Info> places_;
   std::deque<Cpu> cpus_;       // by number
   std::vector<Label> labels_;  // by thread's number
   ArcTotals totals_;

@@ -9,7 +9,7 @@ namespace post {
 
 Resolver::Resolver(Symbolizer& symbolizer, StringTable& names, Options options,
                    size_t cache_entries)
-    : symbolizer_(symbolizer), names_(names), options_(options), cache_entries_(cache_entries) {}
+    : symbolizer_(symbolizer), names_(names), options_(options), places_(cache_entries) {}
 
 uint32_t Resolver::chain_at(const Process& process, uint64_t address, uint64_t time) {
   const auto frames = symbolizer_.frames(time, process.pid, address);
@@ -27,9 +27,11 @@ const Place& Resolver::find(const Process& process, uint32_t maps_version, uint6
                             bool user, uint64_t time) {
   // The names of a kernel address do not depend on the process.
   const uint32_t version = version_of(maps_version, address, user);
-  if (places_.empty()) places_.resize(cache_entries_);
-  Place& place = places_[hash_of(address, version) & (places_.size() - 1)];
-  if (place.maps_version == version && place.address == address) return place;
+  const uint64_t hash = hash_of(address, version);
+  if (const Place& known = places_.at(hash);
+      known.maps_version == version && known.address == address)
+    return known;
+  Place& place = places_.after_miss(hash);
   const bool is_named = PITRACE_FRAME_IS_NAMED(address);
   const Lookup lookup =
       is_named ? symbolizer_.lookup_named(address) : symbolizer_.lookup(time, process.pid, address);

@@ -10,6 +10,7 @@
 
 #include "processes.h"
 #include "symbolizer.h"
+#include "text/cache_places.h"
 #include "text/string_table.h"
 
 namespace post {
@@ -69,8 +70,7 @@ class Resolver {
   Symbolizer& symbolizer_;
   StringTable& names_;
   const Options options_;
-  const size_t cache_entries_;
-  std::vector<Place> places_;                    // none before the first lookup
+  CachePlaces<Place> places_;
   std::vector<std::vector<NameId>> chains_{{}};  // number 0: nothing inlined
   std::map<std::vector<NameId>, uint32_t> known_chains_;
 };

@@ -53,10 +53,13 @@ ReturnSites::ReturnSites(Symbolizer& symbolizer, size_t cache_entries)
 ReturnSite ReturnSites::at(const Process& process, const ReturnPlace& place, uint64_t address,
                            uint64_t time) {
   const uint32_t version = *process.maps_version;
-  const uint64_t hash = (address ^ static_cast<uint64_t>(version) << 44) * 0x9e3779b97f4a7c15ull;
-  Known& known = known_[hash >> 32 & (known_.size() - 1)];
-  if (known.maps_version != version || known.address != address)
-    known = {address, version, judge(process.pid, place, address, time)};
+  const uint64_t hash =
+      (address ^ static_cast<uint64_t>(version) << 44) * 0x9e3779b97f4a7c15ull >> 32;
+  if (const Known& known = known_.at(hash);
+      known.maps_version == version && known.address == address)
+    return known.site;
+  Known& known = known_.after_miss(hash);
+  known = {address, version, judge(process.pid, place, address, time)};
   return known.site;
 }
 

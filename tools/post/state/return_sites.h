@@ -7,10 +7,10 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "processes.h"
 #include "symbolizer.h"
+#include "text/cache_places.h"
 
 namespace post {
 
@@ -50,7 +50,7 @@ class ReturnSites {
                   uint64_t time) const;
 
   Symbolizer& symbolizer_;
-  std::vector<Known> known_;
+  CachePlaces<Known> known_;
   const pi::Disassembler wide_;
   const pi::Disassembler narrow_{false};
 };

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What was computed last for some keys, in a fixed number of places: a key displaces an older one.
+// What was computed last for some keys, in a limited number of places: a key displaces an older
+// one.
 #ifndef POST_RECENT_H
 #define POST_RECENT_H
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "cache_places.h"
 
 namespace post {
 
@@ -15,18 +17,20 @@ template <typename Key, typename Value>
 class Recent {
  public:
   // places: a power of two.
-  explicit Recent(size_t places) : sets_(places < 2 ? 1 : places / 2) {}
+  explicit Recent(size_t places) : sets_(places / 2) {}
 
   // make() returns the value of a key that is not there. Valid until the next call.
   template <typename Make>
   const Value& at(const Key& key, const Make& make) {
-    auto& [newer, older] = sets_[key.hash() & (sets_.size() - 1)];
-    if (newer.key == key) return newer.value;
-    if (older.key == key) return older.value;
+    const uint64_t hash = key.hash();
+    const Set& known = sets_.at(hash);
+    if (known.newer.key == key) return known.newer.value;
+    if (known.older.key == key) return known.older.value;
     const Value value = make();
-    older = newer;
-    newer = {key, value};
-    return newer.value;
+    Set& set = sets_.after_miss(hash);
+    set.older = set.newer;
+    set.newer = {key, value};
+    return set.newer.value;
   }
 
  private:
@@ -37,7 +41,7 @@ class Recent {
   struct alignas(64) Set {
     Place newer, older;
   };
-  std::vector<Set> sets_;
+  CachePlaces<Set> sets_;
 };
 
 }  // namespace post
