@@ -29,7 +29,8 @@ nearly_all_are_cut() {
     local cut
     cut=$(tr -s ' \n' ' ' <moved/tprof.out | grep -oP "\d+(?= user stack\(s\) are cut in the code of 1 file\(s\): )")
     reports moved "$cut user stack(s) are cut in the code of 1 file(s): $PWD/$program ($cut: $1)."
-    [ "$cut" -le "$count" ] && [ "$cut" -ge $((count * 98 / 100)) ]
+    [ "$cut" -le "$count" ]
+    [ "$cut" -ge $((count * 98 / 100)) ]
 }
 
 @test "callers in copies of stacks are those of perf script, frame by frame" {
