@@ -63,6 +63,7 @@ struct pi_process_change {
   uint64_t offset;  /* in the file */
   uint64_t inode;   /* of the file; 0: none, or not known */
   const char* path; /* as in /proc/PID/maps; valid during the call */
+  uint32_t device_major, device_minor; /* of the file system; 0 and 0: not known */
 };
 
 /* Called by threads of the library, one call at a time, between TraceOn() and the end of

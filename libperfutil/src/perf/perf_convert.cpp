@@ -68,7 +68,8 @@ constexpr size_t other_pid = header_bytes, other_tid = other_pid + 4, fixed = 8;
 }
 namespace map {  // PERF_RECORD_MMAP2
 constexpr size_t pid = header_bytes, address = pid + 8, length = address + 8,
-                 page_offset = length + 8, inode = page_offset + 16, protection = inode + 16,
+                 page_offset = length + 8, device_major = page_offset + 8,
+                 device_minor = device_major + 4, inode = page_offset + 16, protection = inode + 16,
                  name = protection + 8;
 }  // namespace map
 namespace task {  // PERF_RECORD_FORK, _EXIT; PERF_RECORD_COMM starts with pid and tid
@@ -336,6 +337,8 @@ std::optional<pi_process_change> PerfConverter::process_change(std::span<const s
     change.bytes = field<uint64_t>(record, map::length);
     change.offset = field<uint64_t>(record, map::page_offset);
     change.inode = field<uint64_t>(record, map::inode);
+    change.device_major = field<uint32_t>(record, map::device_major);
+    change.device_minor = field<uint32_t>(record, map::device_minor);
     path = text_at(record, map::name);
   } else if (header.type == PERF_RECORD_COMM && (header.misc & PERF_RECORD_MISC_COMM_EXEC) != 0 &&
              has_room(record, task::comm_name - header_bytes)) {

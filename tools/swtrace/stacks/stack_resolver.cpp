@@ -2,6 +2,8 @@
 // Unwinds the user stacks of ticks by tables, for libperfutil.
 #include "stack_resolver.h"
 
+#include <sys/sysmacros.h>
+
 #include <algorithm>
 #include <iterator>
 #include <span>
@@ -69,8 +71,8 @@ void StackResolver::change(const pi_process_change& change) {
     runtimes_.forget(change.pid);
   std::shared_ptr<TableFile> file;
   if (change.kind == PI_PROCESS_MAPPED)
-    file = files_.mapped(
-        {change.pid, change.address, change.address + change.bytes, change.inode, change.path});
+    file = files_.mapped({change.pid, change.address, change.address + change.bytes, change.inode,
+                          change.path, makedev(change.device_major, change.device_minor)});
   maps_.add(change, std::move(file));
 }
 

@@ -18,14 +18,16 @@ constexpr size_t max_shared = 1 << 14;
 
 }  // namespace
 
-TableFiles::TableFiles(Compile compile, const Limits& limits, Open open, When when)
-    : work_(std::make_shared<TableWork>(std::move(compile), limits, std::move(open))),
+TableFiles::TableFiles(Compile compile, const Limits& limits, Open open, When when, Find find)
+    : work_(std::make_shared<TableWork>(std::move(compile), limits, std::move(open),
+                                        std::move(find))),
       when_(when) {}
 
 TableFiles::TableFiles(Compile compile, const Limits& limits, const std::string& proc)
     : TableFiles(
           std::move(compile), limits,
-          [proc](const MappedAs& place) { return open_mapped(place, proc); }, When::early) {}
+          [proc](const MappedAs& place) { return open_mapped(place, proc); }, When::early,
+          [proc](const MappedAs& place) { return find_mapped(place, proc); }) {}
 
 TableFiles::~TableFiles() {
   const bool ended = work_->stop();

@@ -3,11 +3,14 @@
 #ifndef SWTRACE_TABLE_FILES_H
 #define SWTRACE_TABLE_FILES_H
 
+#include <sys/stat.h>
+
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -27,6 +30,7 @@ struct MappedAs {
   uint64_t begin, end;
   uint64_t inode;
   std::string path;  // as in /proc/PID/maps
+  dev_t device = 0;  // of its file system; 0: not known
 };
 
 // How much the table of a file is needed.
@@ -79,6 +83,8 @@ class TableFiles {
   // Opens a mapped file, or a copy of the vdso; an error's message is the reason. Called by one
   // thread, or by others while that waits for a file system.
   using Open = std::function<Result<UniqueFd>(const MappedAs& place)>;
+  // Finds out which file that is without opening it. Nothing: it is opened.
+  using Find = std::function<std::optional<struct stat>(const MappedAs& place)>;
   // When: an early one is opened while its process lives.
   enum class When { early, when_wanted };
 
@@ -88,7 +94,7 @@ class TableFiles {
     // With a file system that does not answer.
     std::chrono::nanoseconds patience = std::chrono::seconds(5);
   };
-  TableFiles(Compile compile, const Limits& limits, Open open, When when);
+  TableFiles(Compile compile, const Limits& limits, Open open, When when, Find find = {});
   // Open the files of running processes.
   explicit TableFiles(Compile compile) : TableFiles(std::move(compile), Limits{}) {}
   TableFiles(Compile compile, const Limits& limits, const std::string& proc = "/proc");

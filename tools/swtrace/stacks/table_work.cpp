@@ -5,8 +5,10 @@
 #include <elf.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <exception>
@@ -59,6 +61,24 @@ Result<UniqueFd> open_mapped(const MappedAs& place, const std::string& proc) {
   return gone;
 }
 
+// Most processes map files that others have mapped, which need not be opened. A look-up by the path
+// is fast, and there is no other file with that device and inode. Device numbers of mappings are
+// not those of stat() in some file systems, such as overlayfs: then the process has to lead to its
+// file.
+std::optional<struct stat> find_mapped(const MappedAs& place, const std::string& proc) {
+  struct stat facts {};
+  const auto is_it = [&](const std::string& path) {
+    return ::stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+           facts.st_ino == place.inode;
+  };
+  if (place.device != 0 && is_it(place.path) && facts.st_dev == place.device) return facts;
+  const std::string process = fmt::format("{}/{}", proc, place.pid);
+  if (is_it(fmt::format("{}/map_files/{:x}-{:x}", process, place.begin, place.end))) return facts;
+  const bool has_ended = ::access(process.c_str(), F_OK) != 0 && errno == ENOENT;
+  if (has_ended && is_it(place.path)) return facts;
+  return std::nullopt;
+}
+
 // A file on disk.
 struct TableSource {
   enum class State : uint8_t { closed, open, queued, compiling, done };
@@ -71,10 +91,11 @@ struct TableSource {
 };
 
 TableWork::TableWork(TableFiles::Compile compile, const TableFiles::Limits& limits,
-                     TableFiles::Open open)
+                     TableFiles::Open open, TableFiles::Find find)
     : compile_(std::move(compile)),
       patience_(limits.patience),
       open_(std::move(open)),
+      find_(std::move(find)),
       lanes_{Lane(limits.time), Lane(limits.time)} {}
 
 void TableWork::compile_files(unsigned lane) {
@@ -92,6 +113,7 @@ bool TableWork::stop() {
   for (const auto& [identity, source] : sources_)
     if (source->fd) to_close_.push_back(std::move(source->fd));
   changed_.notify_all();
+  opener_changed_.notify_all();
   return changed_.wait_for(lock, std::chrono::seconds(1), [&] { return running_ == 0; });
 }
 
@@ -101,7 +123,7 @@ void TableWork::open_soon(const FilePointer& file) {
   // What is not opened now is opened when its table is wanted.
   if (to_open_.size() >= max_early) return;
   to_open_.push_back(file);
-  changed_.notify_all();
+  opener_changed_.notify_all();
 }
 
 void TableWork::ask(const FilePointer& file, TableWish wish) {
@@ -116,7 +138,7 @@ void TableWork::ask(const FilePointer& file, TableWish wish) {
     count_not_opened(*file, no_answer);
   } else if (is_new && (wish == TableWish::wanted || to_open_.size() < max_early)) {
     to_open_.push_front(file);
-    changed_.notify_all();
+    opener_changed_.notify_all();
   }
 }
 
@@ -144,7 +166,7 @@ void TableWork::open_files() {
   ++running_;
   const uint64_t number = opener_;
   for (bool is_own = true; is_own;) {
-    changed_.wait(lock, [&] { return stop_ || !to_open_.empty() || !to_close_.empty(); });
+    opener_changed_.wait(lock, [&] { return stop_ || !to_open_.empty() || !to_close_.empty(); });
     if (!to_close_.empty()) {
       UniqueFd fd = std::move(to_close_.front());
       to_close_.pop_front();
@@ -208,14 +230,27 @@ void TableWork::open(const FilePointer& file, Lock& lock) {
   if (file->not_opened_) return;
   if (file->source_ && file->source_->state != TableSource::State::closed) return;
   if (hanging_processes_.contains(file->place_.pid)) return count_not_opened(*file, no_answer);
+  Identity identity;
+  const bool is_vdso = file->place_.path == vdso_path;
+  std::optional<struct stat> found;
+  bool is_own = true;
+  if (find_ && !is_vdso)
+    is_own = without_lock(file, lock, [&] {
+      try {
+        found = find_(file->place_);
+      } catch (const std::bad_alloc&) {
+      }
+    });
+  if (!is_own) return;
+  if (found) identity = {identity_of(*found), found->st_uid};
+  if ((found || is_vdso) && take_known(*file, identity)) return;
   if (!has_space(*file, lock)) return;
   Result<UniqueFd> fd = Error{ENOMEM, "no memory"};
-  Identity identity;
-  const bool is_own = without_lock(file, lock, [&] {
+  is_own = without_lock(file, lock, [&] {
     try {
       fd = open_(file->place_);
       struct stat facts {};
-      if (fd && file->place_.path != vdso_path && ::fstat(fd->get(), &facts) == 0)
+      if (fd && !is_vdso && ::fstat(fd->get(), &facts) == 0)
         identity = {identity_of(facts), facts.st_uid};
     } catch (const std::bad_alloc&) {
       fd = Error{ENOMEM, "no memory"};
@@ -230,7 +265,7 @@ void TableWork::open(const FilePointer& file, Lock& lock) {
 void TableWork::close_soon(UniqueFd fd) {
   if (!fd) return;
   to_close_.push_back(std::move(fd));
-  changed_.notify_all();
+  opener_changed_.notify_all();
 }
 
 // Descriptors are limited: files that were opened early and were not needed so far are closed for
@@ -258,9 +293,21 @@ void TableWork::take(TableFile& file, Result<UniqueFd> fd, const Identity& ident
     ++open_files_;
   }
   close_soon(std::move(*fd));
+  attach(file, source);
+}
+
+void TableWork::attach(TableFile& file, const SourcePointer& source) {
   file.source_ = source;
   if (file.wish_ == TableWish::wanted) ++source->wants;
   if (file.wish_ != TableWish::none) put_into_queue(source);
+}
+
+// False: the file is not known, or it has to be opened again.
+bool TableWork::take_known(TableFile& file, const Identity& identity) {
+  const auto known = sources_.find(identity);
+  if (known == sources_.end() || known->second->state == TableSource::State::closed) return false;
+  attach(file, known->second);
+  return true;
 }
 
 // It may be possible later, unless a stack waits now.

@@ -3,6 +3,8 @@
 #ifndef SWTRACE_TABLE_WORK_H
 #define SWTRACE_TABLE_WORK_H
 
+#include <sys/stat.h>
+
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -29,6 +31,8 @@ inline constexpr char vdso_path[] = "[vdso]";
 UniqueFd copy_of_vdso();
 // The file that a process has mapped, if it still can be opened. proc: the directory /proc.
 Result<UniqueFd> open_mapped(const MappedAs& place, const std::string& proc);
+// What open_mapped() would open, where one call shows that. Nothing: it has to be opened.
+std::optional<struct stat> find_mapped(const MappedAs& place, const std::string& proc);
 
 // What the threads and their owner share. One thread opens and closes files, which must not wait
 // for a compiler while processes end; two compile. A file system can make the first wait for ever:
@@ -38,7 +42,8 @@ class TableWork {
   using FilePointer = std::shared_ptr<TableFile>;
   static constexpr unsigned lanes = 2;
 
-  TableWork(TableFiles::Compile compile, const TableFiles::Limits& limits, TableFiles::Open open);
+  TableWork(TableFiles::Compile compile, const TableFiles::Limits& limits, TableFiles::Open open,
+            TableFiles::Find find);
 
   // The work of a thread that compiles; lane is below their number.
   void compile_files(unsigned lane);
@@ -89,7 +94,9 @@ class TableWork {
   void compile_tables(Lane& lane, Lock& lock);
   void compile_source(TableSource& source, Lane& lane, Lock& lock);
   // With the lock held:
+  bool take_known(TableFile& file, const Identity& identity);
   void take(TableFile& file, Result<UniqueFd> fd, const Identity& identity);
+  void attach(TableFile& file, const SourcePointer& source);
   void close_soon(UniqueFd fd);
   void give_up_opener();
   void put_into_queue(const SourcePointer& source);
@@ -102,8 +109,10 @@ class TableWork {
   const TableFiles::Compile compile_;
   const std::chrono::nanoseconds patience_;
   const TableFiles::Open open_;
-  mutable std::mutex mutex_;  // guards the members below
+  const TableFiles::Find find_;  // can be empty
+  mutable std::mutex mutex_;     // guards the members below
   std::condition_variable changed_;
+  std::condition_variable opener_changed_;  // of what the thread that opens waits for
   bool stop_ = false;
   unsigned running_ = 0;
   std::deque<FilePointer> to_open_;
