@@ -54,6 +54,10 @@ Result<OutputFile> OutputFile::create(const std::string& name) {
 
 int OutputFile::append(std::span<const std::byte> bytes) {
   const int error = write_all(fd(), bytes);
+  if (error == 0) {
+    size_ += bytes.size();
+    return 0;
+  }
   // Also after an error: bytes written before it are in the file.
   const off_t end = ::lseek(fd(), 0, SEEK_CUR);
   if (end < 0) return errno;

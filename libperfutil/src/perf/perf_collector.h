@@ -121,7 +121,8 @@ class PerfCollector final : public Collector {
   uint64_t switch_stacks_lost_ = 0;  // since on()
   bool switch_stacks_refused_ = false;
   HookQueue hook_queue_;
-  std::string hook_note_;  // why user hooks are not recorded, or empty
+  uint32_t configured_cpus_ = 1;  // read once a second: a dozen of system calls
+  std::string hook_note_;         // why user hooks are not recorded, or empty
   PerfReader reader_;
   PtraceITrace itrace_;
   bool flows_ = false;                 // records of ITrace are in the trace

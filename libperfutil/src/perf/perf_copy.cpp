@@ -49,10 +49,13 @@ T value_at(std::span<const std::byte> bytes, size_t offset) {
   return value;
 }
 
+void append(std::vector<std::byte>& bytes, std::span<const std::byte> more) {
+  bytes.insert(bytes.end(), more.begin(), more.end());
+}
+
 template <class T>
 void append(std::vector<std::byte>& bytes, const T& value) {
-  const auto* from = reinterpret_cast<const std::byte*>(&value);
-  bytes.insert(bytes.end(), from, from + sizeof value);
+  append(bytes, std::as_bytes(std::span(&value, 1)));
 }
 
 // The registers and stack bytes behind the call chain. False: the record is damaged. There is no
@@ -115,6 +118,7 @@ HeldStack held_record(uint64_t time, std::span<const std::byte> record, size_t c
 void replace_frames(HeldStack& held, size_t chain, const ResolvedStack& resolved) {
   const std::vector<std::byte> old = std::move(held.record);
   std::vector<std::byte>& record = held.record;
+  record.reserve(old.size() + (2 + resolved.frames.size()) * word);
   record.assign(old.begin(), old.begin() + static_cast<ptrdiff_t>(chain + word));
   const auto entries = value_at<uint64_t>(old, chain);
   uint64_t count = 0;
@@ -129,7 +133,7 @@ void replace_frames(HeldStack& held, size_t chain, const ResolvedStack& resolved
   }
   append(record, static_cast<uint64_t>(PERF_CONTEXT_USER));
   append(record, held.copy.registers[PI_STACK_REGISTERS - 1]);
-  for (const uint64_t frame : resolved.frames) append(record, frame);
+  append(record, std::as_bytes(std::span(resolved.frames)));
   count += 2 + resolved.frames.size();
   std::memcpy(record.data() + chain, &count, sizeof count);
   append(record, UnwoundTail{1, resolved.flags, resolved.by_table});

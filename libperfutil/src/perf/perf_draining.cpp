@@ -138,7 +138,7 @@ uint64_t PerfCollector::read_all() {
   const uint64_t horizon = trace_clock();
   for (auto& [cpu, events] : events_) read_rings(events);
   take_flows(false);
-  if (hooks_) hooks_->collect(configured_cpus(), hook_queue_.incoming());
+  if (hooks_) hooks_->collect(configured_cpus_, hook_queue_.incoming());
   return horizon;
 }
 
@@ -160,7 +160,7 @@ void PerfCollector::drain_to_the_last_tick() {
 void PerfCollector::settle_hooks() {
   for (auto& [cpu, events] : events_) read_rings(events);
   take_flows(true);
-  if (hooks_) hooks_->settle(configured_cpus(), hook_queue_.incoming());
+  if (hooks_) hooks_->settle(configured_cpus_, hook_queue_.incoming());
   put_in_order(~0ull, ~0ull);
   wake_section_reader();
 }

@@ -97,6 +97,7 @@ Status PerfCollector::on() {
   incomplete_ = {};
   held_.clear();
   hook_queue_.reset();
+  configured_cpus_ = configured_cpus();
   unwound_ = plan().stack_bytes != 0;
   switch_stacks_lost_ = 0;
   switch_stacks_refused_ = false;
@@ -283,6 +284,7 @@ void PerfCollector::close_cpu(CpuEvents& events) {
 void PerfCollector::follow_cpus() {
   const auto online = online_cpus();
   if (online.empty()) return;
+  configured_cpus_ = configured_cpus();
   for (auto entry = events_.begin(); entry != events_.end();) {
     const uint32_t cpu = entry->first;
     if (std::find(online.begin(), online.end(), cpu) != online.end()) {

@@ -3,6 +3,8 @@
 // time.
 #include "user_buffer.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -52,9 +54,19 @@ void UserBuffer::reset() {
                      state_->mode == PITRACE_MODE_WRAP && !streams());
 }
 
+// A fault for each page costs more than one call for many. Without memory there are faults.
+void UserBuffer::populate() {
+  constexpr uint64_t chunk = 128 << 10;
+  if (populated_ >= ring_.size || ring_.head->reserved + chunk / 2 < populated_) return;
+  const uint64_t bytes = std::min<uint64_t>(chunk, ring_.size - populated_);
+  (void)::madvise(ring_.data + populated_, bytes, MADV_POPULATE_WRITE);
+  populated_ += bytes;
+}
+
 template <class Encode>
 void UserBuffer::put(uint64_t& time, uint32_t size, const Encode& encode) {
   if (state_->suspended && ring_.head->kind == PITRACE_BUFFER_TRACE) return;
+  populate();
   pitrace_ring_enter(&ring_);
   std::byte* place = nullptr;
   if (state_->full) {

@@ -78,7 +78,10 @@ class UserBuffer {
   void put(uint64_t& time, uint32_t size, const Encode& encode);
   bool streams() const;
 
+  void populate();
+
   UniqueMapping memory_;
+  uint64_t populated_ = 0;  // bytes of data that have memory
   RecordingState* state_;
   pitrace_ring ring_{};
 };
