@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Writes a synthetic trace of any number of ticks, to measure post: make_trace FILE TICKS [CPUS
-// [DEPTH]].
+// [DEPTH [LIBRARY]]].
 //
 // The ticks are similar to those of a system under load: 20 processes of 4 threads, a few hundred
 // hot addresses each in libc's executable code and in the kernel, on all CPUs. With DEPTH each has
 // a stack of so many frames, one of 3,000 whose outer frames are a binary tree. The same arguments
-// give the same file.
+// give the same file. With LIBRARY each tick is on a different function of that file of
+// tests/progs/many_symbols.
 #include <pi/nrm2.h>
 #include <pitrace/encode.h>
 
@@ -29,7 +30,10 @@ constexpr uint64_t code_address = 0x7f00'0000'0000;
 constexpr uint64_t code_size = 0x150000;
 constexpr uint64_t code_offset = 0x26000;  // near the start of libc's code
 constexpr uint64_t kernel_address = 0xffff'ffff'8100'0000;
-constexpr char code_file[] = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+constexpr uint64_t function_size = 8, first_function = 0x1000;  // of LIBRARY
+
+std::string code_file = "/usr/lib/x86_64-linux-gnu/libc.so.6";
+bool each_once = false;
 
 struct Random {
   uint64_t state;
@@ -110,9 +114,15 @@ uint64_t put_names(Output* out) {
     const uint32_t ints[] = {pid_of(process), PITRACE_NAME_64};
     pitrace_encode_string(reserve(pitrace_size_string(2, length)), time, PITRACE_MAJOR_MTE,
                           PITRACE_MTE_NAME, ints, 2, name.data(), length);
-    const pitrace_module module = {pid_of(process), 0, code_address, code_size, code_offset, 0};
-    pitrace_encode_module(reserve(pitrace_size_module(sizeof code_file - 1)), time, &module,
-                          code_file, sizeof code_file - 1);
+    const pitrace_module module = {pid_of(process),
+                                   0,
+                                   code_address,
+                                   each_once ? uint64_t{1} << 30 : code_size,
+                                   each_once ? first_function : code_offset,
+                                   0};
+    const auto bytes = static_cast<uint32_t>(code_file.size());
+    pitrace_encode_module(reserve(pitrace_size_module(bytes)), time, &module, code_file.c_str(),
+                          bytes);
   }
   return size;
 }
@@ -151,9 +161,11 @@ void put_ticks(Output& out, uint64_t ticks, uint32_t cpu, uint32_t cpus, uint32_
     const uint32_t pid = pid_of(choice % processes);
     const uint32_t tid = pid + choice / processes % threads;
     const uint64_t hot = random.skewed(hot_addresses);
-    const bool user = choice >> 28 != 0;
+    const bool user = each_once || choice >> 28 != 0;
     const uint64_t address =
-        user ? code_address + 0x1000 + hot * 0x1234 : kernel_address + hot * 0x321;
+        each_once ? code_address + (i * cpus + cpu) * function_size
+        : user    ? code_address + 0x1000 + hot * 0x1234
+                  : kernel_address + hot * 0x321;
     const uint32_t extra = stack_ints(depth);
     put_stack(pitrace_encode_tprof(out.reserve(PITRACE_TPROF_SIZE + 4 * extra),
                                    static_cast<uint32_t>(time), user, pid, tid, address, extra),
@@ -176,9 +188,13 @@ int main(int argc, char** argv) {
   const uint64_t ticks = argc >= 3 ? std::strtoull(argv[2], nullptr, 10) : 0;
   const uint32_t cpus = argc >= 4 ? static_cast<uint32_t>(std::strtoul(argv[3], nullptr, 10)) : 2;
   const uint32_t depth = argc >= 5 ? static_cast<uint32_t>(std::strtoul(argv[4], nullptr, 10)) : 0;
-  if (argc < 3 || argc > 5 || ticks == 0 || cpus == 0 || cpus > 1024 ||
+  if (argc == 6) {
+    code_file = argv[5];
+    each_once = true;
+  }
+  if (argc < 3 || argc > 6 || ticks == 0 || cpus == 0 || cpus > 1024 ||
       depth > PITRACE_STACK_DEPTH_MAX) {
-    std::fprintf(stderr, "Usage: make_trace FILE TICKS [CPUS [DEPTH]]\n");
+    std::fprintf(stderr, "Usage: make_trace FILE TICKS [CPUS [DEPTH [LIBRARY]]]\n");
     return 255;
   }
   std::FILE* file = std::fopen(argv[1], "we");

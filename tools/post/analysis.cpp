@@ -181,7 +181,11 @@ pi::Status TickAnalysis::write_reports(const Summary& summary) {
     if (!report.streamed)
       if (const auto opened = open(report); !opened) return opened.error();
     report.write(summary, *files_.at(&report));
+    const uint64_t bytes =
+        report.text_bytes ? report.text_bytes(summary) : files_.at(&report)->size();
     if (const pi::Status status = commit(report); !status) return status;
+    if (const std::string text = report.viewer_warning(report.path(options_), bytes); !text.empty())
+      pi::cli::warning(text);
   }
   return {};
 }

@@ -170,13 +170,14 @@ void RecordsByTime::put(RecordSum::Key key, uint32_t cpu, uint64_t time, uint64_
 }
 
 void RecordsByTime::end_bucket() {
-  std::vector<RecordSum> sorted;
+  std::vector<const std::pair<const RecordSum::Key, Sum>*> sorted;
   sorted.reserve(sums_.size());
-  for (const auto& [key, sum] : sums_)
-    sorted.push_back({key, bucket_, RecordSum::no_cpu, sum.count, sum.amount});
+  for (const auto& each : sums_) sorted.push_back(&each);
+  std::ranges::sort(sorted, [](const auto* a, const auto* b) { return a->first < b->first; });
+  for (const auto* each : sorted)
+    output_.add({each->first, bucket_, RecordSum::no_cpu, each->second.count, each->second.amount},
+                *this);
   sums_.clear();
-  std::ranges::sort(sorted, {}, &RecordSum::key);
-  for (const RecordSum& sum : sorted) output_.add(sum, *this);
 }
 
 void RecordsByTime::end_trace() {

@@ -101,10 +101,11 @@ void TimeSums::widen(uint64_t first, uint64_t last) {
 }
 
 void TimeSums::put(uint32_t key, uint64_t first, uint64_t last, uint64_t amount) {
-  if (sums_.size() >= 2 * limits_.sums) {
+  if (sums_.size() >= unite_at_) {
     const unsigned shift = shift_;
     unite();
     while (sums_.size() > limits_.sums && first_bin_ != last_bin_) coarsen();
+    unite_at_ = 2 * std::max(limits_.sums, sums_.size());
     if (shift_ != shift) {
       const unsigned more = shift_ - shift;
       return first == last ? put(key, first >> more, first >> more, amount)

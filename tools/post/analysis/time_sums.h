@@ -31,7 +31,8 @@ class TimeSums {
   };
 
   TimeSums() : TimeSums(Limits{}) {}
-  explicit TimeSums(Limits limits) : limits_(limits), recent_(recent_sums) {}
+  explicit TimeSums(Limits limits)
+      : limits_(limits), unite_at_(2 * limits.sums), recent_(recent_sums) {}
 
   void add(uint64_t time, uint32_t key, uint64_t amount);
   // Adds the nanoseconds from `from` to `to`: to each bin its part. Takes constant time and memory.
@@ -67,6 +68,9 @@ class TimeSums {
   uint64_t first_bin_ = UINT64_MAX;
   uint64_t last_bin_ = 0;
   std::vector<Sum> sums_;
+  // How many there are when they are united again: more than the limits allow if even one bin has
+  // more keys.
+  size_t unite_at_;
   size_t united_ = 0;           // the first ones: in order, each key and bin once
   std::vector<Recent> recent_;  // by key and bin
 };

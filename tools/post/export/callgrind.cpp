@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -11,27 +12,25 @@
 
 #include "export.h"
 #include "stacks.h"
+#include "text/path_tree.h"
 #include "text/text.h"
 
 namespace post {
 namespace {
 
-// Numbers of texts. The format has the text only where it gives the number first.
-class Numbers {
+// The format has the text of a number only where it gives the number first: "(3) text", later
+// "(3)".
+class References {
  public:
-  uint32_t of(const std::string& text) {
-    return numbers_.try_emplace(text, static_cast<uint32_t>(numbers_.size() + 1)).first->second;
-  }
-  // "(3) text", later "(3)".
-  std::string reference(uint32_t number, const std::string& text) {
+  template <class TextOf>
+  std::string to(uint32_t number, const TextOf& text_of) {
     if (written_.size() <= number) written_.resize(number + 1);
     if (written_[number]) return fmt::format("({})", number);
     written_[number] = true;
-    return fmt::format("({}) {}", number, text);
+    return fmt::format("({}) {}", number, text_of());
   }
 
  private:
-  std::unordered_map<std::string, uint32_t> numbers_;
   std::vector<bool> written_;
 };
 
@@ -40,10 +39,10 @@ struct Inclusive {
   uint64_t guessed = 0;  // of these, those for which the caller is a guess
 };
 
+// Without its name, as a trace can have millions.
 struct Function {
-  uint32_t module = 0;
-  std::string module_name;
-  std::string name;
+  FrameId frame = 0;    // one that has the name
+  uint32_t module = 0;  // its number
   uint64_t self = 0;
   std::map<uint32_t, Inclusive> callees;  // by function
 };
@@ -77,16 +76,33 @@ class CallgrindWriter {
   }
 
  private:
-  uint32_t intern(FrameId id) {
+  // "???": it has none.
+  std::string module_of(FrameId id) const {
     const Frame& frame = calls_.frames().frame(id);
-    const std::string name = calls_.frames().folded_name(calls_.frames().certain(id));
-    const std::string module = frame.marker || frame.found == Found::no_module
-                                   ? "???"
-                                   : printable(calls_.names().text(frame.module));
-    const uint32_t number = names_.of(module + '\n' + name);
-    if (number > functions_.size())
-      functions_.push_back({modules_.of(module), module, name, 0, {}});
-    return number;
+    return frame.marker || frame.found == Found::no_module
+               ? "???"
+               : printable(calls_.names().text(frame.module));
+  }
+  std::string name_of(FrameId id) const { return calls_.frames().folded_name(id); }
+
+  uint32_t intern(FrameId guess_or_not) {
+    const FrameId id = calls_.frames().certain(guess_or_not);
+    const Frame& frame = calls_.frames().frame(id);
+    const bool named = frame.found == Found::symbol || frame.found == Found::function;
+    const bool has_module = !frame.marker && frame.found != Found::no_module;
+    // What the texts depend on.
+    const uint32_t kind = (named ? 4u : 0u) | (has_module ? 2u : 0u) | (frame.kernel ? 1u : 0u);
+    const uint32_t place = known_.child(
+        known_.child(known_.child(PathTree::root, has_module ? frame.module : no_name),
+                     named ? frame.symbol : no_name),
+        kind);
+    if (numbers_.size() <= place) numbers_.resize(place + 1);
+    if (numbers_[place] == 0) {
+      const auto module = static_cast<uint32_t>(modules_.size() + 1);
+      functions_.push_back({id, modules_.try_emplace(module_of(id), module).first->second, 0, {}});
+      numbers_[place] = static_cast<uint32_t>(functions_.size());
+    }
+    return numbers_[place];
   }
 
   void add(std::span<const FrameId> stack, uint64_t ticks) {
@@ -119,23 +135,28 @@ class CallgrindWriter {
     const Function& function = functions_[number - 1];
     if (function.self == 0 && function.callees.empty()) return {};
     std::string text =
-        fmt::format("\nob={}\nfl=(1){}\nfn={}\n0 {}\n",
-                    modules_.reference(function.module, function.module_name),
-                    std::exchange(file_written_, true) ? "" : " ???",
-                    names_.reference(number, function.name), costs(function.self, 0));
-    for (const auto& [callee, sum] : function.callees) {
-      const Function& other = functions_[callee - 1];
+        fmt::format("\nob={}\nfl=(1){}\nfn={}\n0 {}\n", module_reference(function),
+                    std::exchange(file_written_, true) ? "" : " ???", name_reference(number),
+                    costs(function.self, 0));
+    for (const auto& [callee, sum] : function.callees)
       text += fmt::format("cob={}\ncfi=(1)\ncfn={}\ncalls={} 0\n0 {}\n",
-                          modules_.reference(other.module, other.module_name),
-                          names_.reference(callee, other.name), sum.ticks,
-                          costs(sum.ticks, sum.guessed));
-    }
+                          module_reference(functions_[callee - 1]), name_reference(callee),
+                          sum.ticks, costs(sum.ticks, sum.guessed));
     return text;
+  }
+  std::string module_reference(const Function& function) {
+    return module_references_.to(function.module, [&] { return module_of(function.frame); });
+  }
+  std::string name_reference(uint32_t number) {
+    return name_references_.to(number, [&] { return name_of(functions_[number - 1].frame); });
   }
 
   const CallTree& calls_;
   const bool guesses_;
-  Numbers names_, modules_;
+  PathTree known_;                  // module, symbol, kind
+  std::vector<uint32_t> numbers_;   // of functions, by place there; 0: none
+  std::unordered_map<std::string, uint32_t> modules_;
+  References name_references_, module_references_;
   bool file_written_ = false;
   std::vector<Function> functions_;    // function number i is at i - 1
   std::vector<uint32_t> function_of_;  // by frame

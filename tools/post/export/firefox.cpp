@@ -77,6 +77,8 @@ class FirefoxWriter final : public TimedWriter {
     ++threads_[thread].records;
   }
 
+  uint64_t text_bytes() const override { return sink_.taken(); }
+
   void finish(const RecordsByTime& records, const std::vector<std::string>& remarks) override {
     put_meta(records, remarks);
     put_libraries();

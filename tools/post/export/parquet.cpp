@@ -191,14 +191,20 @@ ParquetWriter::~ParquetWriter() = default;
 
 void ParquetWriter::put(size_t column, int64_t value) {
   Chunk& chunk = chunks_[column];
-  if (columns_[column].type == Type::text && (chunk.values.empty() || chunk.values.back() != value))
-    text_bytes_ += names_.text(static_cast<NameId>(value)).size() + 4;
-  chunk.values.push_back(value);
-  if (columns_[column].optional) chunk.exists.push_back(1);
+  const Column& of = columns_[column];
+  if (!has_dictionary(of)) {
+    chunk.values.push_back(value);
+  } else {
+    if (of.type == Type::text && (chunk.runs.empty() || chunk.runs.back().value != value))
+      text_bytes_ += names_.text(static_cast<NameId>(value)).size() + 4;
+    add(chunk.runs, value);
+  }
+  if (of.optional) add(chunk.exists, 1u);
 }
 
 void ParquetWriter::put_null(size_t column) {
-  chunks_[column].exists.push_back(0);
+  ++chunks_[column].nulls;
+  add(chunks_[column].exists, 0u);
 }
 
 bool ParquetWriter::end_row() {
@@ -218,8 +224,10 @@ bool ParquetWriter::flush() {
   Group group{rows_, std::vector<WrittenColumn>(columns_.size())};
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (!write_column(i, group.columns[i])) return false;
+    chunks_[i].runs.clear();
     chunks_[i].values.clear();
     chunks_[i].exists.clear();
+    chunks_[i].nulls = 0;
   }
   groups_.push_back(std::move(group));
   rows_ = 0;
@@ -244,20 +252,28 @@ bool ParquetWriter::write_column(size_t number, WrittenColumn& written) {
   const Column& column = columns_[number];
   const Chunk& chunk = chunks_[number];
   written.at = at_;
-  written.nulls = rows_ - static_cast<int64_t>(chunk.values.size());
-  if (column.type != Type::text && !chunk.values.empty()) {
+  written.nulls = chunk.nulls;
+  const auto bound = [&](int64_t least, int64_t greatest) {
     written.bounded = true;
-    const auto [least, greatest] = std::ranges::minmax(chunk.values);
     written.least = least;
     written.greatest = greatest;
+  };
+  if (column.type != Type::text && !chunk.runs.empty()) {
+    const auto [least, greatest] = std::ranges::minmax(chunk.runs, {}, &Run<int64_t>::value);
+    bound(least.value, greatest.value);
+  }
+  if (!chunk.values.empty()) {
+    const auto [least, greatest] = std::ranges::minmax(chunk.values);
+    bound(least, greatest);
   }
   std::string body;
   if (column.optional) {
-    const std::string levels = rle_hybrid(chunk.exists, 1);
+    std::vector<uint32_t> exists;
+    for (const auto& [value, rows] : chunk.exists) exists.insert(exists.end(), rows, value);
+    const std::string levels = rle_hybrid(exists, 1);
     body = little_endian(levels.size(), 4) + levels;
   }
-  if (column.form == Form::dictionary || column.type == Type::text)
-    return write_dictionary(column, body, chunk, written);
+  if (has_dictionary(column)) return write_dictionary(column, body, chunk, written);
   const bool differences = column.form == Form::differences;
   written.data_at = at_;
   body += differences ? packed_differences(chunk.values) : plain(column, chunk.values);
@@ -292,15 +308,11 @@ bool ParquetWriter::write_dictionary(const Column& column, const std::string& le
   std::unordered_map<int64_t, uint32_t> known;
   std::vector<int64_t> dictionary;
   std::vector<uint32_t> indices;
-  indices.reserve(chunk.values.size());
-  for (const int64_t value : chunk.values) {
-    if (!indices.empty() && dictionary[indices.back()] == value) {
-      indices.push_back(indices.back());
-      continue;
-    }
+  indices.reserve(static_cast<size_t>(rows_ - chunk.nulls));
+  for (const auto& [value, rows] : chunk.runs) {
     const auto [at, added] = known.try_emplace(value, static_cast<uint32_t>(dictionary.size()));
     if (added) dictionary.push_back(value);
-    indices.push_back(at->second);
+    indices.insert(indices.end(), rows, at->second);
   }
   sort_dictionary(column, dictionary, indices);
   const uint32_t bits = index_bits(dictionary.size());

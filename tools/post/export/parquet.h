@@ -59,10 +59,29 @@ class ParquetWriter {
   bool finish(const Metadata& metadata);
 
  private:
-  struct Chunk {
-    std::vector<int64_t> values;   // of the row group that is being filled; without nulls
-    std::vector<uint32_t> exists;  // for each row: 1, or 0 for null
+  // As many equal values in a row.
+  template <class Value>
+  struct Run {
+    Value value;
+    uint32_t rows;
   };
+  template <class Value>
+  static void add(std::vector<Run<Value>>& runs, Value value) {
+    if (!runs.empty() && runs.back().value == value)
+      ++runs.back().rows;
+    else
+      runs.push_back({value, 1});
+  }
+  // Of the row group that is being filled.
+  struct Chunk {
+    std::vector<Run<int64_t>> runs;    // of a column with a dictionary; without nulls
+    std::vector<int64_t> values;       // of any other, the same
+    std::vector<Run<uint32_t>> exists;  // for each row: 1, or 0 for null
+    int64_t nulls = 0;
+  };
+  static bool has_dictionary(const Column& column) {
+    return column.form == Form::dictionary || column.type == Type::text;
+  }
   struct WrittenColumn {
     int64_t at = 0;             // offset in the file
     int64_t data_at = 0;        // of the data page

@@ -22,6 +22,8 @@ class TimedWriter {
   virtual void add(const ThreadSwitch& /*event*/) {}
   virtual void add(const ThreadWake& /*event*/) {}
   virtual void add(const UserHook& /*event*/) {}
+  // Bytes of a compressed file before that; 0 for others.
+  virtual uint64_t text_bytes() const { return 0; }
   // After the last record. remarks: what the trace lacks or cannot contain.
   virtual void finish(const RecordsByTime& records, const std::vector<std::string>& remarks) = 0;
 };

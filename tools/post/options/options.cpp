@@ -247,6 +247,12 @@ std::string last_part(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
+// A recording can be a directory.
+std::string without_slashes(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
 // "dir/run1.nrm2" -> "run1.tar.zst"
 std::string archive_name(std::string trace) {
   if (trace.ends_with(".nrm2")) trace.resize(trace.size() - 5);
@@ -352,7 +358,7 @@ Options take_options(const cli::Values& given) {
   options.trace_file = has("trace") ? given.words("trace").front() : text("-r");
   options.directory = text("-o");
   if (has("import")) {
-    options.import = text("import");
+    options.import = without_slashes(text("import"));
     options.import_event = text("event");
     options.trace_file = options.output(last_part(*options.import) + ".nrm2");
   }

@@ -36,12 +36,13 @@ HtmlCode::HtmlCode(const Summary& summary, const CodeByTime& code, HtmlTexts& te
   }
 }
 
-// Those with the most ticks first.
+// Of those that the page has, since a trace can have millions; the ones with the most ticks first.
 std::vector<HtmlCode::Function> HtmlCode::functions(const std::vector<uint64_t>& ticks) const {
   std::unordered_map<const Micro::Function*, size_t> known;
   std::vector<Function> functions;
   for (uint32_t i = 0; i < code_.spots().size(); ++i) {
     const CodeByTime::Spot& spot = code_.spots()[i];
+    if (frame_of_(spot.frame) == no_row) continue;
     const auto [place, is_new] = known.try_emplace(spot.function, functions.size());
     if (is_new) functions.push_back({spot.function, 0, {}});
     Function& function = functions[place->second];

@@ -57,6 +57,13 @@ struct Lack {
   std::string hint;
 };
 
+// What programs that show a file can read.
+struct ViewerLimit {
+  uint64_t bytes = 0;  // 0: no limit is known
+  const char* viewer = "";
+  const char* remedy = "";
+};
+
 struct Report {
   // The options that ask for the report, as post --help names them; "": written by default.
   const char* options;
@@ -83,8 +90,14 @@ struct Report {
   // What else the report needs, like make.
   std::array<MakeSubscriber, 2> make_more = {};
   std::optional<std::string> Options::*named = nullptr;  // the option with the file's name
+  // If the file is larger, post warns.
+  ViewerLimit viewer_limit = {};
+  // Of a compressed file: bytes of the text that a viewer unpacks, to which the limit applies.
+  uint64_t (*text_bytes)(const Summary& summary) = nullptr;
 
   std::string path(const Options& given) const;
+  // "" if its viewers can read that many bytes.
+  std::string viewer_warning(const std::string& path, uint64_t bytes) const;
 };
 
 }  // namespace post

@@ -3,7 +3,10 @@
 // tprof.json(5); a change of their meaning raises schema_version.
 #include "report_json.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+
 #include "json.h"
 
 #include "arc/arc.h"
@@ -208,40 +211,97 @@ Json itrace_json(const ArcTotals& arc) {
           {"threads", std::move(threads)}};
 }
 
-class RowsToJson {
+// Writes the rows of reports while they are made: with all rows a report can have millions. The
+// text is that of Json::dump(1).
+class RowsWriter {
  public:
-  RowsToJson(const Summary& summary, std::vector<Row> rows)
-      : summary_(summary), rows_(std::move(rows)) {}
+  RowsWriter(const Summary& summary, Sink& sink) : summary_(summary), sink_(sink) {}
 
-  // The rows of one depth, with those they contain; as deep as a report has levels.
-  Json take(uint32_t depth) {
-    Json list = Json::array();
-    while (next_ < rows_.size() && rows_[next_].depth == depth) {
-      const Row& row = rows_[next_++];
-      Json json = {{"kind", level_word(row.level)},
-                   {"name", row_name(row, summary_.names)},
-                   {"ticks", row.ticks},
-                   {"percent", rounded(percent(row.ticks, summary_.ticks.ticks))}};
-      if (row.id) json[row.level == Level::process ? "pid" : "tid"] = *row.id;
-      if (Json children = take(depth + 1); !children.empty())
-        json["children"] = std::move(children);
-      list.push_back(std::move(json));
-    }
-    return list;
+  void add(const ReportKind& kind) {
+    Json words = Json::array();
+    for (const Level level : kind.levels) words.push_back(level_word(level));
+    const Json head = {{"title", kind.title}, {"levels", std::move(words)}};
+    text_ += begun_ ? ",\n  {" : "\n  {";
+    begun_ = true;
+    text_ += indented(head.dump(1), 2).substr(1);
+    text_.resize(text_.size() - sizeof "\n  }" + 1);
+    text_ += ",\n   \"rows\": [";
+    add_rows(make_rows(summary_.tree, summary_.names, kind, clip_ticks(summary_)));
+    text_ += "]\n  }";
+  }
+  // False when the sink failed.
+  bool finish() {
+    text_ += begun_ ? "\n ]" : "]";
+    flush();
+    return good_;
   }
 
  private:
-  const Summary& summary_;
-  const std::vector<Row> rows_;
-  size_t next_ = 0;
-};
+  static std::string indented(const std::string& text, size_t spaces) {
+    std::string all;
+    for (const char c : text) {
+      all += c;
+      if (c == '\n') all.append(spaces, ' ');
+    }
+    return all;
+  }
+  void flush() {
+    good_ = good_ && sink_.write(text_);
+    text_.clear();
+  }
+  void line(uint32_t spaces, std::string_view text) {
+    text_ += '\n';
+    text_.append(spaces, ' ');
+    text_ += text;
+  }
+  // Of the braces of a row.
+  static uint32_t spaces(uint32_t depth) { return 4 + 2 * depth; }
 
-Json report_json(const Summary& summary, const ReportKind& kind) {
-  Json words = Json::array();
-  for (const Level level : kind.levels) words.push_back(level_word(level));
-  RowsToJson rows(summary, make_rows(summary.tree, summary.names, kind, clip_ticks(summary)));
-  return {{"title", kind.title}, {"levels", std::move(words)}, {"rows", rows.take(0)}};
-}
+  void add_rows(const std::vector<Row>& rows) {
+    uint32_t open = 0;  // rows whose last brace is missing
+    for (const Row& row : rows) {
+      if (row.depth < open) {
+        close(open, row.depth);
+        text_ += ',';
+      } else if (open != 0) {
+        text_ += ",";
+        line(spaces(open - 1) + 1, "\"children\": [");
+      }
+      open = row.depth + 1;
+      add_row(row);
+      if (text_.size() > part) flush();
+    }
+    close(open, 0);
+    if (!rows.empty()) line(3, "");
+  }
+  void add_row(const Row& row) {
+    const uint32_t inner = spaces(row.depth) + 1;
+    line(inner - 1, "{");
+    line(inner, fmt::format("\"kind\": \"{}\",", level_word(row.level)));
+    line(inner, fmt::format("\"name\": {},", Json(row_name(row, summary_.names)).dump()));
+    line(inner, fmt::format("\"ticks\": {},", row.ticks));
+    line(inner, fmt::format("\"percent\": {}",
+                            Json(rounded(percent(row.ticks, summary_.ticks.ticks))).dump()));
+    if (!row.id) return;
+    text_ += ',';
+    line(inner, fmt::format("\"{}\": {}", row.level == Level::process ? "pid" : "tid", *row.id));
+  }
+  // The open rows from this depth on.
+  void close(uint32_t open, uint32_t depth) {
+    for (; open > depth; --open) {
+      line(spaces(open - 1), "}");
+      if (open - 1 > depth) line(spaces(open - 2) + 1, "]");
+    }
+  }
+
+  static constexpr size_t part = 1 << 16;  // bytes that are written at once
+
+  const Summary& summary_;
+  Sink& sink_;
+  std::string text_;
+  bool begun_ = false;
+  bool good_ = true;
+};
 
 Json hints_json(const std::vector<Hint>& hints) {
   Json json = Json::array();
@@ -306,18 +366,20 @@ bool write_json(const Summary& summary, Sink& sink) {
   json["processes"] = Json::array();
   for (const ProcessLifetime& lifetime : summary.lifetimes)
     json["processes"].push_back(lifetime_json(lifetime, summary.names));
-  json["reports"] = Json::array();
-  for (const ReportKind* kind : chosen_reports(summary.options))
-    json["reports"].push_back(report_json(summary, *kind));
-  if (summary.options.offsets)
-    json["reports"].push_back(report_json(summary, offset_report_kind()));
-  for (const ReportKind& kind : summary.options.extra)
-    json["reports"].push_back(report_json(summary, kind));
-  if (const auto* calls = summary.find<CallTree>()) json["tree"] = tree_json(*calls, summary);
+  std::string text = json.dump(1);
+  text.resize(text.size() - sizeof "\n}" + 1);
+  if (!sink.write(text + ",\n \"reports\": [")) return false;
+  RowsWriter rows(summary, sink);
+  for (const ReportKind* kind : chosen_reports(summary.options)) rows.add(*kind);
+  if (summary.options.offsets) rows.add(offset_report_kind());
+  for (const ReportKind& kind : summary.options.extra) rows.add(kind);
+  if (!rows.finish()) return false;
+  Json rest = Json::object();
+  if (const auto* calls = summary.find<CallTree>()) rest["tree"] = tree_json(*calls, summary);
   if (const auto* off_cpu = summary.find<OffCpu>())
-    json["off_cpu"] = off_cpu_json(*off_cpu, summary);
-  if (const auto* arc = summary.find<Arc>()) json["itrace"] = itrace_json(arc->totals());
-  return sink.write(json.dump(1) + "\n");
+    rest["off_cpu"] = off_cpu_json(*off_cpu, summary);
+  if (const auto* arc = summary.find<Arc>()) rest["itrace"] = itrace_json(arc->totals());
+  return sink.write(rest.empty() ? "\n}\n" : "," + rest.dump(1).substr(1) + "\n");
 }
 
 }  // namespace post

@@ -43,6 +43,7 @@ class TimedExport final : public Subscriber, private RecordsByTime::Output {
   void end_trace() override { records_.end_trace(); }
 
   bool empty() const { return empty_; }
+  uint64_t text_bytes() const { return writer_->text_bytes(); }
   void end(const Summary& summary) const {
     writer_->finish(records_, remarks_of(summary, records_.has_guesses()));
   }
@@ -74,7 +75,10 @@ struct TimedFormat {
     summary.find<Export>()->end(summary);
     return true;
   }
-  static constexpr TimedReport functions = {make, lack, write};
+  static uint64_t text_bytes(const Summary& summary) {
+    return summary.find<Export>()->text_bytes();
+  }
+  static constexpr TimedReport functions = {make, lack, write, text_bytes};
 };
 
 }  // namespace

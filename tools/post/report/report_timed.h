@@ -14,6 +14,8 @@ struct TimedReport {
   MakeSubscriber make;
   std::optional<Lack> (*lack)(const Summary& summary);
   bool (*write)(const Summary& summary, Sink& sink);
+  // Of a compressed file, before that; 0 for others.
+  uint64_t (*text_bytes)(const Summary& summary);
 };
 
 extern const TimedReport chrome_report, ctf_report, firefox_report, perf_script_report,

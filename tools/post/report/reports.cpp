@@ -3,6 +3,8 @@
 // functions that the entry names.
 #include "reports.h"
 
+#include <fmt/format.h>
+
 #include "html_flow.h"
 #include "report_arc.h"
 #include "report_calls.h"
@@ -36,6 +38,24 @@ constexpr Report fleet_table(decltype(Report::write) write, decltype(Report::nam
           .write = write,
           .named = named};
 }
+
+// Limits of viewers. Chromium's texts have at most 2^29 - 24 characters; the Firefox Profiler reads
+// a profile as one (firefox-devtools/profiler#6016), as do programs for Chrome's JSON. speedscope
+// does not, but reads files of 2 GiB and more not at all (jlfwong/speedscope#372). Perfetto's page
+// has 2 to 4 GiB of memory and needs up to four times a file's size
+// (perfetto.dev/docs/visualization/large-traces).
+constexpr uint64_t browser_text = (uint64_t{1} << 29) - 24, gib = uint64_t{1} << 30;
+constexpr const char* select_less = "Select a part of the trace: --time, --process.";
+constexpr ViewerLimit chrome_viewers{browser_text, "Many programs for Chrome's JSON", select_less};
+constexpr ViewerLimit firefox_viewers{browser_text, "The Firefox Profiler in some browsers",
+                                      select_less};
+constexpr ViewerLimit perf_script_viewers{browser_text,
+                                          "The Firefox Profiler in some browsers",
+                                          select_less};
+constexpr ViewerLimit perfetto_viewers{
+    gib, "ui.perfetto.dev",
+    "'trace_processor --httpd FILE' reads it for that page, without a limit."};
+constexpr ViewerLimit speedscope_viewers{2 * gib - 1, "speedscope", select_less};
 
 const Report table[] = {
     {.options = "-show, -showx, -showxx",
@@ -102,7 +122,8 @@ const Report table[] = {
      .make = chrome_report.make,
      .streamed = true,
      .lack = chrome_report.lack,
-     .write = chrome_report.write},
+     .write = chrome_report.write,
+     .viewer_limit = chrome_viewers},
     {.options = "--export ctf",
      .file = "tprof.ctf/metadata",
      .wanted = [](const Options& given) { return given.exports_to("ctf"); },
@@ -117,7 +138,9 @@ const Report table[] = {
      .make = firefox_report.make,
      .streamed = true,
      .lack = firefox_report.lack,
-     .write = firefox_report.write},
+     .write = firefox_report.write,
+     .viewer_limit = firefox_viewers,
+     .text_bytes = firefox_report.text_bytes},
     {.options = "--export otlp",
      .file = "tprof.otlp.gz",
      .wanted = [](const Options& given) { return given.exports_to("otlp"); },
@@ -130,14 +153,16 @@ const Report table[] = {
      .make = perfetto_report.make,
      .streamed = true,
      .lack = perfetto_report.lack,
-     .write = perfetto_report.write},
+     .write = perfetto_report.write,
+     .viewer_limit = perfetto_viewers},
     {.options = "--export perf-script",
      .file = "tprof.linux-perf.txt",
      .wanted = [](const Options& given) { return given.exports_to("perf-script"); },
      .make = perf_script_report.make,
      .streamed = true,
      .of_ticks = true,
-     .write = perf_script_report.write},
+     .write = perf_script_report.write,
+     .viewer_limit = perf_script_viewers},
     {.options = "--export pprof",
      .file = "tprof.pb.gz",
      .wanted = [](const Options& given) { return given.exports_to("pprof"); },
@@ -149,7 +174,8 @@ const Report table[] = {
      .wanted = [](const Options& given) { return given.exports_to("speedscope"); },
      .make = make_call_tree,
      .of_ticks = true,
-     .write = export_speedscope},
+     .write = export_speedscope,
+     .viewer_limit = speedscope_viewers},
     {.options = "--export parquet",
      .file = "tprof.parquet",
      .wanted = [](const Options& given) { return given.exports_to("parquet"); },
@@ -193,6 +219,14 @@ bool is_made(const Report& report, const Options& options, const Summary& summar
 
 std::string Report::path(const Options& given) const {
   return given.output(*file ? file : (given.*named).value_or(""));
+}
+
+std::string Report::viewer_warning(const std::string& file_path, uint64_t bytes) const {
+  if (viewer_limit.bytes == 0 || bytes <= viewer_limit.bytes) return {};
+  constexpr uint64_t mib = 1 << 20;
+  return fmt::format("{} has {} MiB{}. {} may not read more than {} MiB. {}", file_path,
+                     bytes / mib, text_bytes ? " when it is unpacked" : "", viewer_limit.viewer,
+                     (viewer_limit.bytes + mib - 1) / mib, viewer_limit.remedy);
 }
 
 pi::Status ReportSubscribers::make(const ReportContext& context, const OpenSink& open) {

@@ -5,6 +5,7 @@
 
 #include <zlib.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,8 @@ class DeflateWriter final : public Sink {
 
   // False when the sink failed.
   bool write(std::string_view bytes) override;
+  // How many bytes have been compressed.
+  uint64_t taken() const { return stream_.total_in; }
   // To be called once, at the end.
   bool finish() { return compress(Z_FINISH); }
 

@@ -116,6 +116,7 @@ OutputFile::~OutputFile() {
 bool OutputFile::write(std::string_view text) {
   constexpr size_t full = 256 << 10;
   buffer_ += text;
+  size_ += text.size();
   if (buffer_.size() >= full) flush();
   return write_error_ == 0;
 }

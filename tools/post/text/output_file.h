@@ -39,6 +39,8 @@ class OutputFile final : public Sink {
   void remove_beside(const std::string& beginning, const std::vector<std::string>& except) override;
   // Whether all writes have succeeded.
   bool good() const { return write_error_ == 0; }
+  // Bytes written so far.
+  uint64_t size() const { return size_; }
   pi::Status commit();
 
  private:
@@ -50,6 +52,7 @@ class OutputFile final : public Sink {
   const mode_t mode_;
   pi::NewFile file_;
   std::string buffer_;  // not yet written
+  uint64_t size_ = 0;
   int write_error_ = 0;
   std::string made_folder_;  // removed if it stays empty
 };

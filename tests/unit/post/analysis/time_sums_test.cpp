@@ -84,4 +84,13 @@ TEST(TimeSums, TimesOfAHostileTraceHaveTheSameLimits) {
   EXPECT_GE(ticks, 1001u);
 }
 
+// Each addition beyond the limit would unite all sums: minutes.
+TEST(TimeSums, MoreKeysThanTheLimitTakeTimeInProportion) {
+  TimeSums sums({.bins = 100, .sums = 1000});
+  constexpr uint32_t keys = 500'000;
+  for (uint32_t key = 0; key < keys; ++key) sums.add(uint64_t{key} << 12, key, 1);
+  EXPECT_EQ(sums.sums().size(), keys);
+  EXPECT_EQ(sums.first_bin(), sums.last_bin());
+}
+
 }  // namespace

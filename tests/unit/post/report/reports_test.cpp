@@ -118,4 +118,22 @@ TEST(ReportTable, EveryEntryHasItsOwnFileAndWriter) {
   }
 }
 
+TEST_F(Reports, AFileThatItsViewersCannotReadIsNamed) {
+  const auto warning = [](std::string_view file, uint64_t bytes) {
+    for (const post::Report& report : post::reports())
+      if (report.file && report.file == file) return report.viewer_warning("dir/file", bytes);
+    return std::string("no such report");
+  };
+  constexpr uint64_t mib = 1 << 20, chrome = 512 * mib - 24;
+  EXPECT_EQ(warning("tprof.trace.json", chrome), "");
+  EXPECT_EQ(warning("tprof.trace.json", chrome + 1),
+            "dir/file has 511 MiB. Many programs for Chrome's JSON may not read more than 512 MiB. "
+            "Select a part of the trace: --time, --process.");
+  EXPECT_NE(warning("tprof.firefox.json.gz", 600 * mib).find("600 MiB when it is unpacked"),
+            std::string::npos);
+  EXPECT_EQ(warning("tprof.speedscope.json", 2047 * mib), "");
+  EXPECT_NE(warning("tprof.speedscope.json", 2048 * mib), "");
+  EXPECT_EQ(warning("tprof.callgrind", uint64_t{1} << 40), "");
+}
+
 }  // namespace

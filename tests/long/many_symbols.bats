@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# post with a recording whose samples are in very many functions: every report ends, has all ticks, and keeps its limits.
+# MANY_SYMBOLS is their number; bench/many_symbols.sh measures what ten million of them cost.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+    export PATH="$BUILD_DIR/bin:$BUILD_DIR/tests:$PATH" DEBUGINFOD_URLS=
+    type -P perf >/dev/null || skip "needs perf"
+    cd "$BATS_FILE_TMPDIR" || return
+    export HOME=$BATS_FILE_TMPDIR count=${MANY_SYMBOLS:-300000}
+    export again=$((count / 50))
+    record elf functions.so && record jit - || skip "perf cannot record here"
+}
+
+# record NAME FILE: each of the functions is sampled once, and the last ones twice.
+record() {
+    perf record -q -e page-faults:u -c 1 -m 16384 -o "$1.data" many_symbols "$2" "$count" "$again" >"$1.said" 2>perf.err || return
+    post --import "$1.data" -o "$1" 2>"$1.err"
+    rm "$1.data"
+}
+
+setup() {
+    load "$BATS_TEST_DIRNAME/../support/page_data.bash"
+    cd "$BATS_FILE_TMPDIR" || return
+}
+
+trace() { echo "$1/$1.data.nrm2"; }
+
+# ticks NAME: all ticks of a trace.
+ticks() { sed -nE 's/^ *TOTAL TICKS +([0-9]+).*/\1/p' "$1/tprof.out" | head -n 1; }
+
+@test "functions of a file and of a just-in-time compiler all have their ticks" {
+    for kind in elf jit; do
+        [ "$(ticks "$kind")" -ge $((count + again)) ]
+        post -r "$(trace $kind)" -o $kind --json --clip 0 -nf
+        # Without jq, which needs a multiple of the file's size.
+        tr '{' '\n' <$kind/tprof.json | awk -v count="$count" -v again="$again" '/"name":"number_/ {
+                if (!match($0, /number_[0-9]+_of_many/)) exit 1
+                name = substr($0, RSTART + 7, 8); match($0, /"ticks":[0-9]+/); ++reports[name]
+                if (substr($0, RSTART + 8, RLENGTH - 8) != (name >= count - again ? 2 : 1)) { print "wrong:", $0; bad = 1; exit }
+            } END { for (name in reports) ++names; if (names != count) { print names, "functions"; bad = 1 } exit bad }'
+        rm $kind/tprof.json
+    done
+}
+
+@test "the page keeps its limits, and says what it has joined" {
+    for kind in elf jit; do
+        post -r "$(trace $kind)" -o $kind --html
+        [ "$(stat -c %s $kind/tprof.html)" -lt 15000000 ]
+        page_data $kind/tprof.html >data.json
+        [ "$(jq '.paths.above | length' data.json)" -le 200000 ]
+        [ "$(jq '.paths.above | length' data.json)" -ge $((again < 100000 ? again : 1)) ]
+        [ "$(jq '.paths.left_out' data.json)" -ge $((count - again - 100)) ]
+        [ "$(jq '.ticks.amount | add' data.json)" -eq "$(ticks $kind)" ]
+    done
+}
+
+@test "each export has all ticks" {
+    all=$(ticks elf)
+    post -r "$(trace elf)" -o elf --export callgrind --export speedscope --export pprof --export otlp
+    awk '/^fn=/ { getline; sum += $2 } END { printf "%d\n", sum }' elf/tprof.callgrind | grep -x "$all"
+    grep -o '"endValue":[0-9]*' elf/tprof.speedscope.json | awk -F : '{ sum += $2 } END { printf "%d\n", sum }' | grep -x "$all"
+    node "$BATS_TEST_DIRNAME/export/pprof_sum.mjs" elf/tprof.pb.gz | grep -x "$all"
+    gzip -t elf/tprof.otlp.gz
+    rm elf/tprof.{callgrind,speedscope.json,pb.gz,otlp.gz}
+    post -r "$(trace elf)" -o elf --export perf-script --export chrome --export firefox
+    awk '/^[^\t#]/ { ++sum } END { printf "%d\n", sum }' elf/tprof.linux-perf.txt | grep -x "$all"
+    tr '{' '\n' <elf/tprof.trace.json | grep -c '"cat":"tick"' | grep -x "$all"
+    zcat elf/tprof.firefox.json.gz | grep -o '"weightType":"samples","length":[0-9]*' | awk -F : '{ sum += $NF } END { printf "%d\n", sum }' | grep -x "$all"
+    rm elf/tprof.{linux-perf.txt,trace.json,firefox.json.gz}
+    post -r "$(trace elf)" -o elf --export perfetto --export ctf --export parquet
+    [ "$(stat -c %s elf/tprof.perfetto-trace)" -gt $((20 * count)) ]
+    if type -P babeltrace2 >/dev/null; then babeltrace2 elf/tprof.ctf 2>/dev/null | grep -c ' tick: ' | grep -x "$all"; fi
+    [ "$(stat -c %s elf/tprof.parquet)" -gt "$count" ]
+}
+
+teardown_file() {
+    [ ! -s "$BATS_FILE_TMPDIR/jit.said" ] || rm -f "/tmp/perf-$(cut -d ' ' -f 1 "$BATS_FILE_TMPDIR/jit.said").map"
+}
