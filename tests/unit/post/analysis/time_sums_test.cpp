@@ -90,7 +90,7 @@ TEST(TimeSums, MoreKeysThanTheLimitTakeTimeInProportion) {
   constexpr uint32_t keys = 500'000;
   for (uint32_t key = 0; key < keys; ++key) sums.add(uint64_t{key} << 12, key, 1);
   EXPECT_EQ(sums.sums().size(), keys);
-  EXPECT_EQ(sums.first_bin(), sums.last_bin());
+  EXPECT_LE(sums.last_bin() - sums.first_bin(), 1u);  // what came after they were last united
 }
 
 }  // namespace
