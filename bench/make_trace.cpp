@@ -162,10 +162,9 @@ void put_ticks(Output& out, uint64_t ticks, uint32_t cpu, uint32_t cpus, uint32_
     const uint32_t tid = pid + choice / processes % threads;
     const uint64_t hot = random.skewed(hot_addresses);
     const bool user = each_once || choice >> 28 != 0;
-    const uint64_t address =
-        each_once ? code_address + (i * cpus + cpu) * function_size
-        : user    ? code_address + 0x1000 + hot * 0x1234
-                  : kernel_address + hot * 0x321;
+    const uint64_t address = each_once ? code_address + (i * cpus + cpu) * function_size
+                             : user    ? code_address + 0x1000 + hot * 0x1234
+                                       : kernel_address + hot * 0x321;
     const uint32_t extra = stack_ints(depth);
     put_stack(pitrace_encode_tprof(out.reserve(PITRACE_TPROF_SIZE + 4 * extra),
                                    static_cast<uint32_t>(time), user, pid, tid, address, extra),

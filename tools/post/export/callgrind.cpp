@@ -92,10 +92,10 @@ class CallgrindWriter {
     const bool has_module = !frame.marker && frame.found != Found::no_module;
     // What the texts depend on.
     const uint32_t kind = (named ? 4u : 0u) | (has_module ? 2u : 0u) | (frame.kernel ? 1u : 0u);
-    const uint32_t place = known_.child(
-        known_.child(known_.child(PathTree::root, has_module ? frame.module : no_name),
-                     named ? frame.symbol : no_name),
-        kind);
+    const uint32_t place =
+        known_.child(known_.child(known_.child(PathTree::root, has_module ? frame.module : no_name),
+                                  named ? frame.symbol : no_name),
+                     kind);
     if (numbers_.size() <= place) numbers_.resize(place + 1);
     if (numbers_[place] == 0) {
       const auto module = static_cast<uint32_t>(modules_.size() + 1);
@@ -134,10 +134,9 @@ class CallgrindWriter {
   std::string text_of(uint32_t number) {
     const Function& function = functions_[number - 1];
     if (function.self == 0 && function.callees.empty()) return {};
-    std::string text =
-        fmt::format("\nob={}\nfl=(1){}\nfn={}\n0 {}\n", module_reference(function),
-                    std::exchange(file_written_, true) ? "" : " ???", name_reference(number),
-                    costs(function.self, 0));
+    std::string text = fmt::format("\nob={}\nfl=(1){}\nfn={}\n0 {}\n", module_reference(function),
+                                   std::exchange(file_written_, true) ? "" : " ???",
+                                   name_reference(number), costs(function.self, 0));
     for (const auto& [callee, sum] : function.callees)
       text += fmt::format("cob={}\ncfi=(1)\ncfn={}\ncalls={} 0\n0 {}\n",
                           module_reference(functions_[callee - 1]), name_reference(callee),
@@ -153,8 +152,8 @@ class CallgrindWriter {
 
   const CallTree& calls_;
   const bool guesses_;
-  PathTree known_;                  // module, symbol, kind
-  std::vector<uint32_t> numbers_;   // of functions, by place there; 0: none
+  PathTree known_;                 // module, symbol, kind
+  std::vector<uint32_t> numbers_;  // of functions, by place there; 0: none
   std::unordered_map<std::string, uint32_t> modules_;
   References name_references_, module_references_;
   bool file_written_ = false;

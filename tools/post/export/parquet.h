@@ -74,8 +74,8 @@ class ParquetWriter {
   }
   // Of the row group that is being filled.
   struct Chunk {
-    std::vector<Run<int64_t>> runs;    // of a column with a dictionary; without nulls
-    std::vector<int64_t> values;       // of any other, the same
+    std::vector<Run<int64_t>> runs;     // of a column with a dictionary; without nulls
+    std::vector<int64_t> values;        // of any other, the same
     std::vector<Run<uint32_t>> exists;  // for each row: 1, or 0 for null
     int64_t nulls = 0;
   };

@@ -49,8 +49,7 @@ constexpr const char* select_less = "Select a part of the trace: --time, --proce
 constexpr ViewerLimit chrome_viewers{browser_text, "Many programs for Chrome's JSON", select_less};
 constexpr ViewerLimit firefox_viewers{browser_text, "The Firefox Profiler in some browsers",
                                       select_less};
-constexpr ViewerLimit perf_script_viewers{browser_text,
-                                          "The Firefox Profiler in some browsers",
+constexpr ViewerLimit perf_script_viewers{browser_text, "The Firefox Profiler in some browsers",
                                           select_less};
 constexpr ViewerLimit perfetto_viewers{
     gib, "ui.perfetto.dev",
