@@ -152,9 +152,6 @@ void ask_for_copies(perf_event_attr& attr, const SamplePlan& plan) {
   attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
   attr.sample_regs_user = user_register_mask;
   attr.sample_stack_user = plan.stack_bytes;
-  // Each wake-up costs as much as several copies. The other half is for the time until the reader
-  // runs.
-  attr.wakeup_watermark *= 2;
 }
 
 // As map_shared_ring(), for events that are opened later.
