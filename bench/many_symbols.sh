@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What post needs for a recording whose samples are in millions of different functions, each of which was sampled once: its
-# import, reports, the page and each export. The functions are those of an ELF file, or of a just-in-time compiler's list.
-# Usage: bench/many_symbols.sh BUILD-DIR [COUNT [elf|jit [FORMAT...]]]
+# import, reports, the page and each export. The functions are those of a just-in-time compiler's list, or of an ELF file, whose names
+# post does not use, as the file has no build-id.
+# Usage: bench/many_symbols.sh BUILD-DIR [COUNT [jit|elf [FORMAT...]]]
 set -euo pipefail
 build=$1
 count=${2:-10000000}
-kind=${3:-elf}
+kind=${3:-jit}
 formats=("${@:4}")
 [[ ${#formats[@]} -gt 0 ]] || formats=(page callgrind pprof otlp speedscope perfetto ctf perf-script chrome firefox parquet fleet)
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/pitrace-bench.XXXXXX")
