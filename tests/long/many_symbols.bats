@@ -33,34 +33,30 @@ trace() { echo "$1/$1.data.nrm2"; }
 ticks() { sed -nE 's/^ *TOTAL TICKS +([0-9]+).*/\1/p' "$1/tprof.out" | head -n 1; }
 
 @test "functions of a just-in-time compiler all have their ticks" {
-    for kind in jit; do
-        [ "$(ticks "$kind")" -ge $((count + again)) ]
-        post -r "$(trace $kind)" -o $kind --json --clip 0
-        # Without jq, which needs a multiple of the file's size.
-        tr -d ' \n' <$kind/tprof.json | tr '{' '\n' | awk -v count="$count" -v again="$again" '/"name":"number_/ {
-                if (!match($0, /number_[0-9]+_of_many/)) exit 1
-                name = substr($0, RSTART + 7, 8) + 0; match($0, /"ticks":[0-9]+/); ++reports[name]
-                if (substr($0, RSTART + 8, RLENGTH - 8) != (name >= count - again ? 2 : 1)) { print "wrong:", $0; bad = 1; exit }
-            } END { for (name in reports) ++names; if (names != count) { print names, "functions"; bad = 1 } exit bad }'
-        rm $kind/tprof.json
-    done
+    [ "$(ticks jit)" -ge $((count + again)) ]
+    post -r "$(trace jit)" -o jit --json --clip 0
+    # Without jq, which needs a multiple of the file's size.
+    tr -d ' \n' <jit/tprof.json | tr '{' '\n' | awk -v count="$count" -v again="$again" '/"name":"number_/ {
+            if (!match($0, /number_[0-9]+_of_many/)) exit 1
+            name = substr($0, RSTART + 7, 8) + 0; match($0, /"ticks":[0-9]+/); ++reports[name]
+            if (substr($0, RSTART + 8, RLENGTH - 8) != (name >= count - again ? 2 : 1)) { print "wrong:", $0; bad = 1; exit }
+        } END { for (name in reports) ++names; if (names != count) { print names, "functions"; bad = 1 } exit bad }'
+    rm jit/tprof.json
 }
 
 @test "the page keeps its limits, and says what it has joined" {
-    for kind in jit; do
-        post -r "$(trace $kind)" -o $kind --html
-        [ "$(stat -c %s $kind/tprof.html)" -lt 15000000 ]
-        page_data $kind/tprof.html >data.json
-        [ "$(jq '.paths.above | length' data.json)" -le 200000 ]
-        # Of more functions, those with one tick are joined.
-        if ((count > 200000)); then
-            [ "$(jq '.paths.above | length' data.json)" -ge $((again < 100000 ? again : 1)) ]
-            [ "$(jq '.paths.left_out' data.json)" -ge $((count - again - 100)) ]
-        else
-            [ "$(jq '.paths.left_out' data.json)" -eq 0 ]
-        fi
-        [ "$(jq '.ticks.amount | add' data.json)" -eq "$(ticks $kind)" ]
-    done
+    post -r "$(trace jit)" -o jit --html
+    [ "$(stat -c %s jit/tprof.html)" -lt 15000000 ]
+    page_data jit/tprof.html >data.json
+    [ "$(jq '.paths.above | length' data.json)" -le 200000 ]
+    # Of more functions, those with one tick are joined.
+    if ((count > 200000)); then
+        [ "$(jq '.paths.above | length' data.json)" -ge $((again < 100000 ? again : 1)) ]
+        [ "$(jq '.paths.left_out' data.json)" -ge $((count - again - 100)) ]
+    else
+        [ "$(jq '.paths.left_out' data.json)" -eq 0 ]
+    fi
+    [ "$(jq '.ticks.amount | add' data.json)" -eq "$(ticks jit)" ]
 }
 
 @test "each export has all ticks" {
