@@ -127,7 +127,13 @@ class Starter {
 Result<pid_t> start_child(const char* program, const char* word, const UniqueFd& socket) {
   Starter* const starter = Starter::get();
   if (!starter) return failed(EAGAIN);
-  return starter->start({program, word, socket.get()});
+  const Order order{program, word, socket.get()};
+  auto child = starter->start(order);
+  // Containers can forbid pidfd_getfd(): then this thread starts it, with copies of its
+  // descriptors.
+  if (!child && (child.error().code == EPERM || child.error().code == ENOSYS))
+    return spawn(order, order.socket);
+  return child;
 }
 
 }  // namespace pi::swtrace

@@ -18,7 +18,9 @@ inline constexpr char starter_name[] = "starter";
 // that has no other descriptor either: a new process closes copies of all descriptors of the thread
 // that starts it, and a file system can make each close() wait for ever. That thread lives as long
 // as this process, for what the kernel does to a child when the thread that started it ends
-// (PR_SET_PDEATHSIG). Thread-safe. An error's code is the system's.
+// (PR_SET_PDEATHSIG). Where the system forbids pidfd_getfd(), by which that thread gets the socket,
+// as some containers do, the caller's thread starts the child instead. Thread-safe. An error's code
+// is the system's.
 Result<pid_t> start_child(const char* program, const char* word, const UniqueFd& socket);
 
 }  // namespace pi::swtrace

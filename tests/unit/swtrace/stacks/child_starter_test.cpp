@@ -5,13 +5,20 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -76,6 +83,30 @@ TEST(SwtraceChildStarter, SeveralThreadsStartTheirOwn) {
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(descriptors_of_starters(), ElementsAre(0));
+}
+
+// As in containers: pidfd_getfd() fails with EPERM.
+void forbid_taking_descriptors() {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_getfd, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog code{static_cast<unsigned short>(std::size(program)), program};
+  EXPECT_EQ(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+  EXPECT_EQ(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &code, 0, 0), 0);
+}
+
+TEST(SwtraceChildStarter, WhereDescriptorsCannotBeTakenTheCallerStartsIt) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        forbid_taking_descriptors();
+        start_cat();
+        ::_exit(testing::Test::HasFailure() ? 1 : 0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST(SwtraceChildStarter, WhatCannotBeStartedIsAnError) {
