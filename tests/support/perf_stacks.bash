@@ -45,3 +45,13 @@ post_stacks() {
       print line
     }' "$1" | sort
 }
+
+# same_stacks POST_SHOW PERF_STACKS: each stack is that of perf. A few can differ where a tick met code without tables (_fini, for one, when a
+# program ends): there both guess, and perf's library takes an address on the stack for the caller.
+same_stacks() {
+  post_stacks "$1" | paste -d '|' - "$2" | awk -F '|' '
+    $1 == $2 { ++equal; next }
+    { ++other; print "post: " $1 "\nperf: " $2 }
+    $2 !~ / 7f[0-9a-f]*$/ { wrong = 1 }
+    END { exit wrong || other > 0.02 * equal }'
+}
