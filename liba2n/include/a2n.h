@@ -121,6 +121,9 @@ int A2nCloneProcess(uint32_t cloner, uint32_t cloned);
 /* a2n_exec_process() (our addition) */
 int A2nExecProcess(uint32_t pid);
 
+/* a2n_release_process() (our addition) */
+int A2nReleaseProcess(uint32_t pid);
+
 /* a2n_set_process_name() */
 int A2nSetProcessName(uint32_t pid, const char *name);
 

@@ -242,6 +242,12 @@ int a2n_clone_process(a2n_context *context, uint64_t time, uint32_t parent, uint
  * unknown pid is created. */
 int a2n_exec_process(a2n_context *context, uint64_t time, uint32_t pid);
 
+/* Nothing will be asked or reported about the process pid any more, until another one has its id:
+ * the library forgets its name, its images and what only they had mapped, so that memory grows with
+ * the processes that run. Processes that share its mappings, or were forked from it, keep them.
+ * What pointed to names stays valid. An unknown pid does nothing. */
+int a2n_release_process(a2n_context *context, uint32_t pid);
+
 /* pid has this name from this time on. An unknown pid is created. A2N_INVALID_ARGUMENT: name is
  * null. */
 int a2n_set_process_name(a2n_context *context, uint64_t time, uint32_t pid, const char *name);

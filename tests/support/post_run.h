@@ -60,8 +60,11 @@ inline PostRun run_post(
   post::StringTable names;
   post::Processes processes(symbolizer, names);
   post::TickCounter ticks(processes, symbolizer, names,
-                          {options.report.labels, options.report.needs_offsets(),
-                           options.symbols.module_width, options.symbols.inlined, 64});
+                          {.labels = options.report.labels,
+                           .offsets = options.report.needs_offsets(),
+                           .module_width = options.symbols.module_width,
+                           .inlined = options.symbols.inlined,
+                           .sets = 64});
   const auto filter = make_name_filter(options.report.selection, processes, symbolizer, names,
                                        {options.symbols.inlined, 64});
   // All reports without a subscriber, post.show, and the reports selected by the options.

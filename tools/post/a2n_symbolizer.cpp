@@ -127,6 +127,10 @@ A2nSymbolizer::~A2nSymbolizer() {
   A2nInit();
 }
 
+void A2nSymbolizer::release_symbols() {
+  A2nInit();
+}
+
 pi::Status A2nSymbolizer::configure(const TraceFile& file, const std::string& path,
                                     const SymbolOptions& options, int saved_symbols) {
   pi::Status status = set_naming(options);
@@ -233,6 +237,10 @@ void A2nSymbolizer::set_name(uint64_t time, uint32_t pid, std::string_view name)
   A2nSetTime(time);
   text_ = name;
   checked(A2nSetProcessName(pid, text_.c_str()));
+}
+
+void A2nSymbolizer::release(uint32_t pid) {
+  checked(A2nReleaseProcess(pid));
 }
 
 bool A2nSymbolizer::add_module(uint64_t time, const pi::ModuleEntry& module) {

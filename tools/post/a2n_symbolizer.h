@@ -34,6 +34,9 @@ class A2nSymbolizer final : public Symbolizer {
   // Uses the logs of the archive, which the caller keeps, and no others.
   void use_logs(const std::map<LogKey, pi::UniqueFd>& logs) { archived_ = &logs; }
 
+  // Nothing will be looked up any more: releases all symbols.
+  static void release_symbols();
+
   // Describes what is wrong with the saved symbols that are used; "" if nothing is.
   const std::string& damage() const { return damage_; }
   // Adds what is wrong with logs of names that were used.
@@ -46,6 +49,7 @@ class A2nSymbolizer final : public Symbolizer {
   void clone(uint64_t time, uint32_t parent, uint32_t child) override;
   void exec(uint64_t time, uint32_t pid) override;
   void set_name(uint64_t time, uint32_t pid, std::string_view name) override;
+  void release(uint32_t pid) override;
   bool add_module(uint64_t time, const pi::ModuleEntry& module) override;
   Lookup lookup(uint64_t time, uint32_t pid, uint64_t address) override;
   bool is_of_root(uint64_t time, uint32_t pid, uint64_t address) override;

@@ -87,8 +87,11 @@ TickAnalysis::TickAnalysis(TraceRun& run, const Options& options)
       options_(options),
       processes_(symbolizer_, names_),
       ticks_(processes_, symbolizer_, names_,
-             {options.report.labels, options.report.needs_offsets(), options.symbols.module_width,
-              options.symbols.inlined}),
+             {.labels = options.report.labels,
+              .offsets = options.report.needs_offsets(),
+              .module_width = options.symbols.module_width,
+              .inlined = options.symbols.inlined,
+              .totals_only = !options.counts_by_process()}),
       filter_(make_name_filter(options.report.selection, processes_, symbolizer_, names_,
                                {options.symbols.inlined})) {}
 
@@ -125,6 +128,7 @@ pi::Status TickAnalysis::read(const std::function<bool()>& stop) {
   Subscriptions subscriptions;
   if (options_.tprof) {
     collect_fallback_names(*run_.source, run_.file, processes_);
+    if (!options_.looks_back()) processes_.release_ended();
     ticks_.subscribe(subscriptions);
     processes_.subscribe(subscriptions);
     if (filter_) filter_->subscribe(subscriptions);

@@ -284,6 +284,8 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
     return cli::exit_failure;
   }
   if (!limits.empty()) summary.budget = measure(limits, make_profile(summary, run.path));
+  // Tables are large when they are written.
+  if (!options.looks_back() && !options.counts_by_process()) A2nSymbolizer::release_symbols();
   if (const pi::Status status = analysis.write_reports(summary); !status)
     return fail(status.error());
   if (options.page)
@@ -305,6 +307,7 @@ int make_archive(TraceRun& run, const Options& options) {
                          "be here; make one with --archive-files where the trace was made."});
   Options whole;
   whole.symbols = options.symbols;
+  whole.archive = options.archive;
   whole.tree = true;
   whole.off_cpu = true;
   TickAnalysis analysis(run, whole);

@@ -278,6 +278,13 @@ int a2n_exec_process(a2n_context* context, uint64_t time, uint32_t pid) {
   });
 }
 
+int a2n_release_process(a2n_context* context, uint32_t pid) {
+  return guarded(context, [=](Library& lib) {
+    lib.processes().release(pid);
+    return A2N_SUCCESS;
+  });
+}
+
 int a2n_set_process_name(a2n_context* context, uint64_t time, uint32_t pid, const char* name) {
   return guarded(context, [=](Library& lib) {
     if (!name) return A2N_INVALID_ARGUMENT;

@@ -146,6 +146,10 @@ int A2nExecProcess(uint32_t pid) {
   return a2n_exec_process(&default_context, now, pid);
 }
 
+int A2nReleaseProcess(uint32_t pid) {
+  return a2n_release_process(&default_context, pid);
+}
+
 int A2nSetProcessName(uint32_t pid, const char* name) {
   return a2n_set_process_name(&default_context, now, pid, name);
 }

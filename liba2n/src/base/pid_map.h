@@ -24,6 +24,10 @@ class PidMap {
     last_pid_ = pid;
     return last_ = &found->second;
   }
+  void erase(uint32_t pid) {
+    if (last_pid_ == pid) last_ = nullptr;
+    values_.erase(pid);
+  }
   // Calls use(value) for each value.
   template <class Use>
   void for_each(Use use) {

@@ -91,6 +91,7 @@ void add_functions(const ElfFile& mapped, ModuleSymbols& module) {
     const bool certain = symbol && !(module.exports_only && symbol->size_guessed);
     return certain && function.size <= symbol->size - (function.start - symbol->start);
   });
+  functions->shrink_to_fit();  // most functions have symbols
   module.functions = std::move(*functions);
 }
 

@@ -57,7 +57,7 @@ const JitMethod* JitTable::find(const Space* space, uint64_t address, uint64_t t
     if (const JitMethod* method = find_own(*space, address, time, trust)) return method;
     // A process has its parent's code as of the fork. After an exec it has none: forked is null.
     time = std::min(time, space->begun);
-    space = space->forked;
+    space = space->forked.get();
   }
   return nullptr;
 }

@@ -66,8 +66,15 @@ int Library::add_module(uint64_t time, uint32_t pid, uint64_t base, uint64_t len
     const Mapping& old = mappings_[piece->tag];
     if (old.module == module && old.offset + (base - old.base) == offset) return A2N_SUCCESS;
   }
-  const auto tag = static_cast<uint32_t>(mappings_.size());
-  mappings_.push_back({base, length, offset, time, module, false, nullptr, std::nullopt});
+  const Mapping mapping{base, length, offset, time, module, false, nullptr, std::nullopt};
+  uint32_t tag = 0;
+  if (const auto unused = processes_.take_unused_tag()) {
+    tag = *unused;
+    mappings_[tag] = mapping;
+  } else {
+    tag = static_cast<uint32_t>(mappings_.size());
+    mappings_.push_back(mapping);
+  }
   processes_.add(pid, base, base + length, tag, time);
   return A2N_SUCCESS;
 }

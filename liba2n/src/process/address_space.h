@@ -35,6 +35,12 @@ class AddressSpace {
 
   uint64_t newest() const { return log_.empty() ? 0 : log_.back().time; }
 
+  // Calls use(tag) for the tag of each change; not for those of the pieces it began with.
+  template <class Use>
+  void each_tag(Use use) const {
+    for (const Change& change : log_) use(change.piece.tag);
+  }
+
   // No further change will come: releases what only changes need.
   void freeze();
 

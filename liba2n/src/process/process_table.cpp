@@ -3,6 +3,7 @@
 #include "process_table.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace a2n {
 namespace {
@@ -18,19 +19,25 @@ const T* at_time(const std::vector<T>& history, uint64_t time) {
 
 }  // namespace
 
+Space::~Space() {
+  std::shared_ptr<Space> next = std::move(forked);
+  while (next && next.use_count() == 1) next = std::exchange(next->forked, nullptr);
+}
+
 uint64_t ProcessTable::advance(Process& process, uint64_t time) {
   process.newest = std::max(process.newest, time);
   return process.newest;
 }
 
-Space* ProcessTable::new_space(uint32_t owner, uint64_t begun, Space* forked) {
+std::shared_ptr<Space> ProcessTable::new_space(uint32_t owner, uint64_t begun,
+                                               const std::shared_ptr<Space>& forked) {
   AddressSpace map = forked ? AddressSpace(forked->map.now()) : AddressSpace();
-  spaces_.push_back({std::move(map), owner, 0, begun, forked});
-  return &spaces_.back();
+  return std::make_shared<Space>(std::move(map), owner, begun, forked);
 }
 
-void ProcessTable::begin_image(Process& process, uint64_t time, Space* space) {
-  Space* former = process.images.empty() ? nullptr : process.images.back().space;
+void ProcessTable::begin_image(Process& process, uint64_t time,
+                               const std::shared_ptr<Space>& space) {
+  std::shared_ptr<Space> former = process.images.empty() ? nullptr : process.images.back().space;
   if (former && process.images.back().start == time) {
     process.images.back().space = space;  // an image without duration
   } else {
@@ -38,6 +45,31 @@ void ProcessTable::begin_image(Process& process, uint64_t time, Space* space) {
   }
   ++space->users;
   if (former && --former->users == 0) former->map.freeze();
+  drop(std::move(former));
+}
+
+// What is used by nothing else is removed, and then that from which it was forked.
+void ProcessTable::drop(std::shared_ptr<Space> space) {
+  while (space && space.use_count() == 1) {
+    space->map.each_tag([this](uint32_t tag) { unused_tags_.push_back(tag); });
+    space = std::exchange(space->forked, nullptr);
+  }
+}
+
+void ProcessTable::release(uint32_t pid) {
+  if (!processes_.find(pid)) return;
+  Process process = std::move(processes_[pid]);
+  processes_.erase(pid);
+  if (process.images.empty()) return;
+  if (Space& last = *process.images.back().space; --last.users == 0) last.map.freeze();
+  for (Image& image : process.images) drop(std::move(image.space));
+}
+
+std::optional<uint32_t> ProcessTable::take_unused_tag() {
+  if (unused_tags_.empty()) return std::nullopt;
+  const uint32_t tag = unused_tags_.back();
+  unused_tags_.pop_back();
+  return tag;
 }
 
 void ProcessTable::begin_name(Process& process, uint64_t time, const char* name) {
@@ -116,7 +148,7 @@ ProcessTable::Birth ProcessTable::birth(uint32_t pid) const {
 const Space* ProcessTable::find(uint32_t pid, uint64_t time) const {
   const Process* found = processes_.find(pid);
   const Image* image = found ? at_time(found->images, time) : nullptr;
-  return image ? image->space : nullptr;
+  return image ? image->space.get() : nullptr;
 }
 
 const char* ProcessTable::name(uint32_t pid, uint64_t time) const {

@@ -4,7 +4,9 @@
 #define A2N_PROCESS_TABLE_H
 
 #include <cstdint>
-#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "address_space.h"
@@ -18,7 +20,13 @@ struct Space {
   uint32_t owner = 0;             // the pid that began it
   uint32_t users = 0;             // pids whose newest image it is
   uint64_t begun = 0;             // time of its fork or exec; 0: it existed before the trace
-  const Space* forked = nullptr;  // the space that it was copied from by a fork
+  std::shared_ptr<Space> forked;  // the space that it was copied from by a fork
+
+  Space(AddressSpace content, uint32_t pid, uint64_t time, std::shared_ptr<Space> from)
+      : map(std::move(content)), owner(pid), begun(time), forked(std::move(from)) {}
+  Space(const Space&) = delete;
+  Space& operator=(const Space&) = delete;
+  ~Space();  // not recursive: forks of forks can be a long chain
 };
 
 // Changes of one pid come in time order; one with an earlier time counts as being at the newest.
@@ -31,6 +39,10 @@ class ProcessTable {
   void exec(uint32_t pid, uint64_t time);
   void set_name(uint32_t pid, const char* name, uint64_t time);
   void add(uint32_t pid, uint64_t begin, uint64_t end, uint32_t tag, uint64_t time);
+  // Removes a process and its former images. Mappings that other processes have stay.
+  void release(uint32_t pid);
+  // Takes one of the tags that were added and are in no mapping any more; nothing if there is none.
+  std::optional<uint32_t> take_unused_tag();
 
   // The newest owner of address; an unknown pid has none.
   std::optional<Piece> newest(uint32_t pid, uint64_t address) const;
@@ -51,7 +63,7 @@ class ProcessTable {
  private:
   struct Image {
     uint64_t start;
-    Space* space;
+    std::shared_ptr<Space> space;
   };
   struct Name {
     uint64_t start;
@@ -66,12 +78,14 @@ class ProcessTable {
 
   Process& known(uint32_t pid, uint64_t time);
   uint64_t advance(Process& process, uint64_t time);
-  Space* new_space(uint32_t owner, uint64_t begun, Space* forked = nullptr);
-  void begin_image(Process& process, uint64_t time, Space* space);
+  static std::shared_ptr<Space> new_space(uint32_t owner, uint64_t begun,
+                                          const std::shared_ptr<Space>& forked = nullptr);
+  void begin_image(Process& process, uint64_t time, const std::shared_ptr<Space>& space);
+  void drop(std::shared_ptr<Space> space);
   static void begin_name(Process& process, uint64_t time, const char* name);
 
   PidMap<Process> processes_;
-  std::deque<Space> spaces_;  // elements never move
+  std::vector<uint32_t> unused_tags_;
 };
 
 }  // namespace a2n

@@ -10,7 +10,7 @@ TickCounter::TickCounter(Processes& processes, Symbolizer& symbolizer, StringTab
       names_(names),
       options_(options),
       resolver_(symbolizer, names, {options.module_width, options.inlined}, 2 * options.sets),
-      sets_(options.sets) {
+      sets_(options.totals_only ? 0 : options.sets) {
   processes.set_before_change([this] { settle(); });
 }
 

@@ -35,6 +35,7 @@ class TickCounter final : public Subscriber {
     bool offsets = false;       // the offset in the symbol is part of the path
     bool module_width = false;  // names of 64-bit modules end in _64
     bool inlined = false;       // symbols are the innermost inlined functions
+    bool totals_only = false;   // no path is counted: tree() remains empty
     // Of the caches; a power of two. By default about two megabytes each: programs have far fewer
     // hot addresses.
     size_t sets = 1 << 15;
@@ -44,6 +45,9 @@ class TickCounter final : public Subscriber {
   TickCounter(Processes& processes, Symbolizer& symbolizer, StringTable& names, Options options);
 
   void add(const pi::TprofTick& tick, uint32_t cpu, uint64_t time) {
+    if (count_++ == 0) first_time_ = time;
+    last_time_ = time;
+    if (options_.totals_only) return;
     const Process& process = processes_.at(tick.pid, time);
     Waiting& place = waiting_[waiting_count_];
     place.key = {tick.address,
@@ -56,8 +60,6 @@ class TickCounter final : public Subscriber {
     place.process = &process;
     place.time = time;
     __builtin_prefetch(place.set);
-    if (count_++ == 0) first_time_ = time;
-    last_time_ = time;
     if (++waiting_count_ == waiting_.size()) settle();
   }
 

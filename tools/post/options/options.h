@@ -123,6 +123,15 @@ struct Options {
   SymbolOptions symbols;
 
   bool exports_to(std::string_view format) const;
+  // Whether code and names are looked up when the trace has been read, of processes that have
+  // ended.
+  bool looks_back() const { return html || micro || arc || archive || !report.annotate.empty(); }
+  // Whether ticks are counted by process and thread for reports, beside those that do it
+  // themselves.
+  bool counts_by_process() const {
+    return !fleet || tprof_out || json || html || micro || page || budget_file || compared ||
+           report.subject || !report.annotate.empty();
+  }
   // The path of an output file: in the directory unless it is absolute.
   std::string output(const std::string& name) const;
 };

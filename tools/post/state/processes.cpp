@@ -57,6 +57,8 @@ void Processes::begin_lifetime(Process& process, uint32_t parent) {
   process.lifetime = &lifetimes_.emplace_back();
   process.lifetime->pid = process.pid;
   process.jit_dumps = 0;
+  process.threads = 0;
+  process.exec = 0;
   process.lifetime->parent = parent;
   reset_runtime(process);
 }
@@ -114,6 +116,7 @@ void Processes::rename(Process& process, NameId name) {
 }
 
 bool Processes::apply(const pi::RecordView& record, uint64_t time) {
+  if (!ended_.empty()) release_ended_before(time);
   switch (record.minor()) {
     case PITRACE_MTE_MODULE:
       return apply_module(record, time);
@@ -193,6 +196,7 @@ bool Processes::apply_link(const pi::RecordView& record, uint64_t time) {
 // creator is not known, or a thread id is reused, the thread has no name until a record
 // names it.
 void Processes::begin_thread(Process& process, uint32_t tid, uint32_t creator, uint64_t time) {
+  if (tid != process.pid) ++process.threads;
   const NameId before = thread_name(process, tid);
   const NameId name = creator == 0 ? no_name : thread_name(process, creator);
   if (name == no_name)
@@ -243,14 +247,33 @@ bool Processes::apply_end(const pi::RecordView& record, uint64_t time) {
   if (known == processes_.end() || !known->second.lifetime) return true;
   // perf reports the end of the first thread like that of the process, and others may run on: the
   // last thread ends it.
-  uint64_t& end = known->second.lifetime->end;
-  if (record.minor() == PITRACE_MTE_KILL || end != 0) end = std::max(end, time);
+  Process& process = known->second;
+  const bool of_process = record.minor() == PITRACE_MTE_KILL;
+  if (!of_process && link.other != link.pid && process.threads != 0) --process.threads;
+  uint64_t& end = process.lifetime->end;
+  if (!of_process && end == 0) return true;
+  end = std::max(end, time);
+  if (releases_ended_) ended_.push_back({process.pid, end});
   return true;
+}
+
+// A process that ran before the trace may have threads of which nothing is known, and one that has
+// lost its first thread may run on with others, or exec.
+void Processes::release_ended_before(uint64_t time) {
+  constexpr uint64_t late = 1'000'000'000;  // nanoseconds for ticks after the end
+  for (; !ended_.empty() && ended_.front().time + late < time; ended_.pop_front()) {
+    const Process& process = processes_.find(ended_.front().pid)->second;
+    if (process.lifetime->end == ended_.front().time && process.lifetime->start != 0 &&
+        process.exec <= process.lifetime->end && process.threads == 0)
+      symbolizer_.release(process.pid);
+  }
 }
 
 void Processes::begin_image(Process& process, uint64_t time) {
   ensure(process, time);
   if (process.lifetime->exec == 0) process.lifetime->exec = time;
+  process.threads = 0;
+  process.exec = time;
   symbolizer_.exec(time, process.pid);
   rename(process, process.name);
   process.maps_version = std::make_shared<uint32_t>(++last_version_);

@@ -50,8 +50,10 @@ struct Process {
   ProcessLifetime* lifetime = nullptr;
   // Events of the runtime (JIT code, thread names) are applied up to this time.
   uint64_t runtime_applied_until = 0;
-  bool runtime_logs_searched = false;        // for these events
-  uint32_t jit_dumps = 0;                    // jitdump files that it mapped
+  bool runtime_logs_searched = false;  // for these events
+  uint32_t jit_dumps = 0;              // jitdump files that it mapped
+  uint32_t threads = 0;  // threads that it has begun and that have not ended, beside the first
+  uint64_t exec = 0;     // when its image began
   std::vector<pi::ThreadStart> starts = {};  // of threads, by time
   size_t starts_applied = 0;                 // the first ones
 };
@@ -63,6 +65,10 @@ class Processes final : public Subscriber {
 
   // Of the trace; they must outlive the symbolizer.
   void use_frame_names(const FrameNames& names) { symbolizer_.use_frame_names(names); }
+
+  // From now on forgets the mappings of processes soon after they have ended: nothing may be asked
+  // about a time before that of the last record.
+  void release_ended() { releases_ended_ = true; }
 
   // Sets the name of a process until a record names it. Only the first call for a process counts.
   void add_fallback_name(uint32_t pid, std::string_view name);
@@ -124,6 +130,7 @@ class Processes final : public Subscriber {
   static void reset_runtime(Process& process);
   void name_thread(Process& process, const pi::ThreadStart& start);
   bool apply_end(const pi::RecordView& record, uint64_t time);
+  void release_ended_before(uint64_t time);
   void begin_lifetime(Process& process, uint32_t parent);
   void begin_image(Process& process, uint64_t time);
   void ensure(Process& process, uint64_t time);
@@ -141,6 +148,12 @@ class Processes final : public Subscriber {
   std::array<const Process*, 1024> recent_{};
   std::function<void()> before_change_;
   uint32_t last_version_ = 0;
+  bool releases_ended_ = false;
+  struct Ended {
+    uint32_t pid = 0;
+    uint64_t time = 0;
+  };
+  std::deque<Ended> ended_;  // to be released; by time
 };
 
 }  // namespace post

@@ -67,6 +67,8 @@ class Symbolizer {
   virtual void clone(uint64_t time, uint32_t parent, uint32_t child) = 0;
   virtual void exec(uint64_t time, uint32_t pid) = 0;
   virtual void set_name(uint64_t time, uint32_t pid, std::string_view name) = 0;
+  // Nothing will be asked about the process any more, until another one has its id.
+  virtual void release(uint32_t /*pid*/) {}
   // False when the mapping is invalid.
   virtual bool add_module(uint64_t time, const pi::ModuleEntry& module) = 0;
 

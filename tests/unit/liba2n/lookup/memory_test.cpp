@@ -47,6 +47,7 @@ TEST_F(Memory, EveryFailingAllocationReturnsAnError) {
     done(A2nForkProcess(1, 2));
     done(A2nCloneProcess(2, 3));
     done(A2nExecProcess(1));
+    done(A2nReleaseProcess(2));
     SYMDATA data{};
     done(A2nGetSymbol(3, bias + helper_, &data));
     done(A2nGetSymbol(3, 0xffffffff81000000, &data));

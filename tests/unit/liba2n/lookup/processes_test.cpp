@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Processes and mappings through the C API: owners, names, times, many short-lived processes.
 #include <gmock/gmock.h>
+#include <malloc.h>
 #include <sys/stat.h>
 
 #include "a2n_fixture.h"
@@ -145,6 +146,68 @@ TEST_F(Processes, ManyShortLivedProcessesTakeLittleTime) {
     ASSERT_EQ(module_at(1000 + number, 0x10000 * mappings, forked + 1 + mappings), "/nowhere/29");
   }
   EXPECT_LT(effort.spent(), 20);
+}
+
+TEST_F(Processes, AReleasedProcessIsForgottenAndItsChildrenAreNot) {
+  A2nSetProcessName(1, "parent");
+  A2nAddModule(1, 0x1000, 0x1000, "/nowhere/a", 0, 0);
+  A2nForkProcess(1, 2);
+  A2nCloneProcess(1, 3);
+  A2nAddModule(2, 0x5000, 0x1000, "/nowhere/b", 0, 0);
+  A2nForkProcess(2, 4);
+  EXPECT_EQ(A2nReleaseProcess(1), A2N_SUCCESS);
+  EXPECT_EQ(A2nReleaseProcess(2), A2N_SUCCESS);
+  EXPECT_EQ(A2nReleaseProcess(99), A2N_SUCCESS);
+  // These mappings must not take the places of those that the children still have.
+  A2nSetTime(10);
+  A2nCreateProcess(1);
+  for (uint64_t i = 0; i < 10; ++i) A2nAddModule(1, 0x10000 * i + 0x1000, 0x1000, "//anon", 0, 0);
+  EXPECT_EQ(module_at(2, 0x1000, 10), "NoModule");
+  EXPECT_EQ(A2nGetProcessName(2), nullptr);
+  EXPECT_EQ(module_at(1, 0x1000, 0), "NoModule");
+  EXPECT_EQ(module_at(1, 0x1000, 10), "//anon");
+  EXPECT_EQ(module_at(3, 0x1000, 10), "/nowhere/a");
+  EXPECT_EQ(module_at(4, 0x1000, 10), "/nowhere/a");
+  EXPECT_EQ(module_at(4, 0x5000, 10), "/nowhere/b");
+  EXPECT_STREQ(A2nGetProcessName(4), "parent");
+  A2nReleaseProcess(3);
+  A2nReleaseProcess(4);
+  for (uint64_t i = 0; i < 10; ++i) A2nAddModule(1, 0x10000 * i + 0x5000, 0x1000, "//anon", 0, 0);
+  EXPECT_EQ(module_at(1, 0x1000, 10), "//anon");
+  EXPECT_EQ(module_at(1, 0x95000, 10), "//anon");
+}
+
+TEST_F(Processes, ReleasedProcessesTakeNoMemory) {
+  A2nAddModule(1, 0x1000, 0x1000, "/nowhere/a", 0, 0);
+  // Each is forked by the one before, which then ends.
+  const auto run = [](uint32_t first, uint32_t end) {
+    for (uint32_t number = first; number < end; ++number) {
+      A2nSetTime(10 * number);
+      A2nForkProcess(number == 2 ? 1 : number - 1, number);
+      if (number % 2 == 0) A2nExecProcess(number);
+      for (uint64_t i = 0; i < 20; ++i)
+        A2nAddModule(number, 0x10000 * i, 0x8000, "/nowhere/b", 0, 0);
+      if (number != 2) A2nReleaseProcess(number - 1);
+    }
+  };
+  run(2, 100);
+  const size_t before = mallinfo2().uordblks;
+  run(100, 20'000);
+  EXPECT_LT(mallinfo2().uordblks, before + 100'000);
+  EXPECT_EQ(module_at(19'999, 0x10000, 200'000), "/nowhere/b");
+}
+
+// Without an exec the mappings of all are needed; the end of them must not need a stack as long.
+TEST_F(Processes, ALongChainOfForksIsReleased) {
+  A2nAddModule(1, 0x1000, 0x1000, "/nowhere/a", 0, 0);
+  constexpr uint32_t last = 200'000;
+  for (uint32_t number = 2; number <= last; ++number) {
+    A2nForkProcess(number - 1, number);
+    A2nReleaseProcess(number - 1);
+  }
+  EXPECT_EQ(module_at(last, 0x1000, 0), "/nowhere/a");
+  A2nReleaseProcess(last);
+  EXPECT_EQ(module_at(last, 0x1000, 0), "NoModule");
 }
 
 }  // namespace

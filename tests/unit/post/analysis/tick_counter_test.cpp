@@ -74,6 +74,29 @@ TEST(TickCounter, CountsExactlyWhenTheCachesOverflow) {
   EXPECT_EQ(ticks.totals().no_symbol, 60'000u);
 }
 
+TEST(TickCounter, TotalsNeedNoNames) {
+  RecordBuilder records;
+  records.tick(10, true, 1, 1, 0x1000).tick(30, true, 1, 1, 0x2000);
+  TraceBuilder trace;
+  trace.section(section_trace, {}, records.bytes());
+  FakeSymbolizer symbolizer;
+  post::MemorySource source(trace.bytes());
+  post::DamageLog damage;
+  auto file = read_layout(source, damage);
+  ASSERT_TRUE(file);
+  post::StringTable table;
+  post::Processes processes(symbolizer, table);
+  post::TickCounter ticks(processes, symbolizer, table, {.totals_only = true});
+  post::Subscriptions subscriptions;
+  ticks.subscribe(subscriptions);
+  run_pipeline(source, *file, damage, {}, subscriptions, nullptr);
+  EXPECT_EQ(ticks.totals().ticks, 2u);
+  EXPECT_EQ(ticks.totals().first_time, 10u);
+  EXPECT_EQ(ticks.totals().last_time, 30u);
+  EXPECT_TRUE(ticks.tree().leaves().empty());
+  EXPECT_EQ(symbolizer.lookups, 0u);
+}
+
 // Mappings change between ticks: each tick must use the newest one.
 TEST(TickCounter, NeverUsesAStaleName) {
   std::mt19937 random(9);

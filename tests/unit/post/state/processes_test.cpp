@@ -25,6 +25,7 @@ class CallRecorder final : public post::Symbolizer {
     add(time, "module " + std::string(module.name), module.pid, 0);
     return true;
   }
+  void release(uint32_t pid) override { released.push_back(pid); }
   post::Lookup lookup(uint64_t, uint32_t, uint64_t) override { return {}; }
   void look_for_logs(const post::ProcessIds& process) override {
     log_searches.push_back(std::to_string(process.pid) + " " + std::to_string(process.inner_pid));
@@ -36,6 +37,7 @@ class CallRecorder final : public post::Symbolizer {
   std::vector<std::string> notes() override { return {}; }
 
   std::vector<std::string> calls;
+  std::vector<uint32_t> released;
   std::vector<std::string> log_searches;  // look_for_logs(): pid and pid in the namespace
   std::vector<pi::ThreadStart> starts;
 
@@ -306,6 +308,55 @@ TEST_F(ProcessesTest, ThreadsInAContainerAreFoundByNamespaceIds) {
   processes_.at(10, 60);
   EXPECT_EQ(thread_of(10, 10), "main");
   EXPECT_EQ(thread_of(10, 12), "Finalizer");
+}
+
+TEST_F(ProcessesTest, ProcessesAreReleasedASecondAfterTheirEnd) {
+  constexpr uint32_t second = 1'000'000'000;
+  processes_.release_ended();
+  apply(RecordBuilder(false)
+            .name(1, 10, "sh")
+            .fork(2, 11, 10)
+            .fork(2, 12, 10)
+            .kill(10, 11)
+            .kill(second, 12)
+            .name(second + 10, 10, "x"));
+  EXPECT_THAT(recorder_.released, ElementsAre());
+  apply(RecordBuilder(false).name(second + 11, 10, "y"));
+  EXPECT_THAT(recorder_.released, ElementsAre(11u));
+  apply(RecordBuilder(false).name(2 * second + 1, 10, "z"));
+  EXPECT_THAT(recorder_.released, ElementsAre(11u, 12u));
+}
+
+TEST_F(ProcessesTest, WhatMayRunOnIsNotReleased) {
+  constexpr uint32_t second = 1'000'000'000;
+  processes_.release_ended();
+  apply(RecordBuilder(false)
+            .name(1, 10, "old")  // which threads it has is not known
+            .kill(2, 10)
+            .fork(3, 11, 20)  // its first thread ends before another one
+            .new_thread(4, 11, 111)
+            .mte(5, PITRACE_MTE_KILL_THREAD, {11, 11})
+            .kill(5, 11)
+            .fork(6, 12, 20)  // another thread execs, and has its id from then on
+            .new_thread(7, 12, 112)
+            .kill(8, 12)
+            .exec(9, 12)
+            .fork(10, 13, 20)  // the id is used again
+            .kill(11, 13)
+            .fork(12, 13, 20)
+            .name(2 * second, 20, "x"));
+  EXPECT_THAT(recorder_.released, ElementsAre());
+  apply(RecordBuilder(false)
+            .mte(2 * second, PITRACE_MTE_KILL_THREAD, {11, 111})
+            .kill(2 * second, 12)
+            .kill(2 * second, 13)
+            .name(3 * second + 1, 20, "y"));
+  EXPECT_THAT(recorder_.released, ElementsAre(11u, 12u, 13u));
+}
+
+TEST_F(ProcessesTest, NothingIsReleasedUnlessAsked) {
+  apply(RecordBuilder(false).fork(3, 11, 20).kill(5, 11).name(2'000'000'000, 20, "x"));
+  EXPECT_THAT(recorder_.released, ElementsAre());
 }
 
 }  // namespace

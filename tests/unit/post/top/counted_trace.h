@@ -31,7 +31,7 @@ class CountedTrace {
         source_(bytes_),
         file_(*read_layout(source_, damage_)),
         processes_(symbolizer, names_),
-        ticks_(processes_, symbolizer, names_, {options_.report.labels, false, false, false, 64}),
+        ticks_(processes_, symbolizer, names_, {.labels = options_.report.labels, .sets = 64}),
         filter_(make_name_filter(options_.report.selection, processes_, symbolizer, names_, {})) {
     const post::ReportContext context{options_,   source_, file_, damage_,      processes_,
                                       symbolizer, names_,  64,    filter_.get()};
