@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -93,6 +94,8 @@ class TableFiles {
     CompileBudget::Clock::duration time = CompileBudget::usual;
     // With a file system that does not answer.
     std::chrono::nanoseconds patience = std::chrono::seconds(5);
+    // Of all tables of files of root, and of those of all other users.
+    size_t table_bytes = 256 << 20;
   };
   TableFiles(Compile compile, const Limits& limits, Open open, When when, Find find = {});
   // Open the files of running processes.

@@ -23,7 +23,8 @@ namespace {
 
 constexpr size_t max_early = 1 << 14;    // files that wait to be opened early
 constexpr size_t max_descriptors = 400;  // of 1,024, which is a usual limit
-constexpr size_t max_table_bytes = 512 << 20;
+// Of them: files of other users cannot keep those of root from being opened.
+constexpr size_t max_descriptors_of_others = 300;
 constexpr size_t max_sources = 1 << 16;
 constexpr unsigned max_hanging_openers = 8;  // threads
 constexpr char no_answer[] = "its file system does not answer";
@@ -94,6 +95,7 @@ TableWork::TableWork(TableFiles::Compile compile, const TableFiles::Limits& limi
                      TableFiles::Open open, TableFiles::Find find)
     : compile_(std::move(compile)),
       patience_(limits.patience),
+      max_table_bytes_(limits.table_bytes),
       open_(std::move(open)),
       find_(std::move(find)),
       lanes_{Lane(limits.time), Lane(limits.time)} {}
@@ -166,7 +168,9 @@ void TableWork::open_files() {
   ++running_;
   const uint64_t number = opener_;
   for (bool is_own = true; is_own;) {
-    opener_changed_.wait(lock, [&] { return stop_ || !to_open_.empty() || !to_close_.empty(); });
+    FilePointer file;
+    opener_changed_.wait(
+        lock, [&] { return stop_ || !to_close_.empty() || (file = next_to_open()) != nullptr; });
     if (!to_close_.empty()) {
       UniqueFd fd = std::move(to_close_.front());
       to_close_.pop_front();
@@ -174,14 +178,23 @@ void TableWork::open_files() {
     } else if (stop_) {
       break;
     } else {
-      const FilePointer file = std::move(to_open_.front());
-      to_open_.pop_front();
       open(file, lock);
       is_own = number == opener_;
     }
   }
   --running_;
   changed_.notify_all();
+}
+
+// First those that stacks have waited for longest. It is not in a queue any more.
+TableWork::FilePointer TableWork::next_to_open() {
+  std::deque<FilePointer>* queue = &to_open_;
+  for (Lane& lane : lanes_)
+    if (queue == &to_open_ && !lane.no_space.empty() && may_open(lane)) queue = &lane.no_space;
+  if (queue->empty()) return nullptr;
+  FilePointer file = std::move(queue->front());
+  queue->pop_front();
+  return file;
 }
 
 template <class Work>
@@ -222,8 +235,9 @@ void TableWork::give_up_opener() {
   }
   begun_.reset();
   opening_.reset();
-  if (hanging_ == max_hanging_openers)
-    for (const FilePointer& file : std::exchange(to_open_, {})) count_not_opened(*file, no_answer);
+  if (hanging_ != max_hanging_openers) return;
+  for (auto* queue : {&to_open_, &lanes_[0].no_space, &lanes_[1].no_space})
+    for (const FilePointer& file : std::exchange(*queue, {})) count_not_opened(*file, no_answer);
 }
 
 void TableWork::open(const FilePointer& file, Lock& lock) {
@@ -244,7 +258,9 @@ void TableWork::open(const FilePointer& file, Lock& lock) {
   if (!is_own) return;
   if (found) identity = {identity_of(*found), found->st_uid};
   if ((found || is_vdso) && take_known(*file, identity)) return;
-  if (!has_space(*file, lock)) return;
+  // One whose owner is not known yet may be of root.
+  Lane& lane = lane_of(identity.owner);
+  if (!has_space(*file, lane)) return open_later(file, lane);
   Result<UniqueFd> fd = Error{ENOMEM, "no memory"};
   is_own = without_lock(file, lock, [&] {
     try {
@@ -257,7 +273,7 @@ void TableWork::open(const FilePointer& file, Lock& lock) {
     }
   });
   if (is_own)
-    take(*file, std::move(fd), identity);
+    take(file, std::move(fd), identity);
   else if (fd)
     close_soon(std::move(*fd));
 }
@@ -268,32 +284,45 @@ void TableWork::close_soon(UniqueFd fd) {
   opener_changed_.notify_all();
 }
 
-// Descriptors are limited: files that were opened early and were not needed so far are closed for
-// one that is; a wanted one waits for one that is being compiled.
-bool TableWork::has_space(const TableFile& file, Lock& lock) {
-  if (open_files_ < max_descriptors) return true;
-  if (file.wish_ == TableWish::none) return false;
-  close_unused();
-  if (file.wish_ == TableWish::wanted)
-    changed_.wait(lock, [&] { return stop_ || open_files_ < max_descriptors; });
-  return !stop_ && open_files_ < max_descriptors;
+bool TableWork::may_open(const Lane& lane) const {
+  return open_files_ < max_descriptors &&
+         (&lane == lanes_.data() || lane.open_files < max_descriptors_of_others);
 }
 
-void TableWork::take(TableFile& file, Result<UniqueFd> fd, const Identity& identity) {
+// Descriptors are limited: files that were opened early and were not needed so far are closed for
+// one that is.
+bool TableWork::has_space(const TableFile& file, const Lane& lane) {
+  if (!may_open(lane) && file.wish_ != TableWish::none) close_unused();
+  return may_open(lane);
+}
+
+// A wanted one waits for one that is being compiled, the others do not wait for it.
+void TableWork::open_later(const FilePointer& file, Lane& lane) {
+  if (file->wish_ == TableWish::wanted) lane.no_space.push_back(file);
+}
+
+void TableWork::take(const FilePointer& taken, Result<UniqueFd> fd, const Identity& identity) {
+  TableFile& file = *taken;
   if (fd && sources_.size() >= max_sources) forget_unmapped();
   if (!fd) return count_not_opened(file, fd.error().message);
   if (sources_.size() >= max_sources) return count_not_opened(file, "there are too many files");
-  SourcePointer& source = sources_[identity];
-  if (!source) source = std::make_shared<TableSource>();
-  if (source->state == TableSource::State::closed) {
+  Lane& lane = lane_of(identity.owner);
+  if (!take_known(file, identity)) {
+    if (!has_space(file, lane)) {
+      close_soon(std::move(*fd));
+      return open_later(taken, lane);
+    }
+    SourcePointer& source = sources_[identity];
+    if (!source) source = std::make_shared<TableSource>();
     source->state = TableSource::State::open;
     source->fd = std::move(*fd);
     source->path = file.place_.path;
     source->of_root = identity.owner == 0;
     ++open_files_;
+    ++lane.open_files;
+    attach(file, source);
   }
   close_soon(std::move(*fd));
-  attach(file, source);
 }
 
 void TableWork::attach(TableFile& file, const SourcePointer& source) {
@@ -331,6 +360,7 @@ void TableWork::close_unused() {
     source->state = TableSource::State::closed;
     close_soon(std::move(source->fd));
     --open_files_;
+    --lanes_[source->of_root ? 0 : 1].open_files;
   }
 }
 
@@ -339,8 +369,9 @@ void TableWork::forget_unmapped() {
   std::erase_if(sources_, [this](const auto& entry) {
     const SourcePointer& source = entry.second;
     if (source.use_count() > 1) return false;
-    if (source->table) table_bytes_ -= source->table->bytes();
-    if (source->fd) --open_files_;
+    Lane& lane = lanes_[source->of_root ? 0 : 1];
+    if (source->table) lane.table_bytes -= source->table->bytes();
+    if (source->fd) --open_files_, --lane.open_files;
     close_soon(std::move(source->fd));
     return true;
   });
@@ -374,9 +405,10 @@ void TableWork::compile_source(TableSource& source, Lane& lane, Lock& lock) {
   UniqueFd fd = std::move(source.fd);
   source.state = TableSource::State::compiling;
   --open_files_;
-  changed_.notify_all();
-  if (table_bytes_ >= max_table_bytes) forget_unmapped();
-  if (table_bytes_ >= max_table_bytes) {
+  --lane.open_files;
+  opener_changed_.notify_all();
+  if (lane.table_bytes >= max_table_bytes_) forget_unmapped();
+  if (lane.table_bytes >= max_table_bytes_) {
     count_failure(source.path, "the tables of other files use all memory that tables may use");
   } else if (lane.budget.is_spent(begin)) {
     count_failure(source.path, "the tables of other files have used the time for compiling");
@@ -391,7 +423,7 @@ void TableWork::compile_source(TableSource& source, Lane& lane, Lock& lock) {
     lane.budget.use(compiled.used);
     auto& table = compiled.table;
     if (table) {
-      table_bytes_ += table->bytes();
+      lane.table_bytes += table->bytes();
       source.table = std::make_shared<const SealedTable>(std::move(*table));
     } else if (table.error().code == static_cast<int>(NoTable::failed)) {
       count_failure(source.path, table.error().message);

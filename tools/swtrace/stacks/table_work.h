@@ -83,6 +83,9 @@ class TableWork {
     explicit Lane(CompileBudget::Clock::duration time) : budget(time) {}
     std::vector<SourcePointer> queue;
     CompileBudget budget;
+    size_t table_bytes = 0;
+    size_t open_files = 0;             // of queue, and those that may be queued
+    std::deque<FilePointer> no_space;  // stacks wait for them, but they cannot be opened now
   };
 
   // With the lock held, which they may release:
@@ -90,12 +93,16 @@ class TableWork {
   // Runs work, which may last for ever, without the lock. False: another thread opens now.
   template <class Work>
   bool without_lock(FilePointer file, Lock& lock, Work work);
-  bool has_space(const TableFile& file, Lock& lock);
   void compile_tables(Lane& lane, Lock& lock);
   void compile_source(TableSource& source, Lane& lane, Lock& lock);
   // With the lock held:
+  Lane& lane_of(uid_t owner) { return lanes_[owner == 0 ? 0 : 1]; }
+  bool may_open(const Lane& lane) const;
+  bool has_space(const TableFile& file, const Lane& lane);
+  void open_later(const FilePointer& file, Lane& lane);
+  FilePointer next_to_open();
   bool take_known(TableFile& file, const Identity& identity);
-  void take(TableFile& file, Result<UniqueFd> fd, const Identity& identity);
+  void take(const FilePointer& file, Result<UniqueFd> fd, const Identity& identity);
   void attach(TableFile& file, const SourcePointer& source);
   void close_soon(UniqueFd fd);
   void give_up_opener();
@@ -108,6 +115,7 @@ class TableWork {
 
   const TableFiles::Compile compile_;
   const std::chrono::nanoseconds patience_;
+  const size_t max_table_bytes_;  // of a lane
   const TableFiles::Open open_;
   const TableFiles::Find find_;  // can be empty
   mutable std::mutex mutex_;     // guards the members below
@@ -119,7 +127,7 @@ class TableWork {
   std::deque<UniqueFd> to_close_;
   std::map<Identity, SourcePointer> sources_;
   std::array<Lane, lanes> lanes_;  // of files of root, and of others
-  size_t open_files_ = 0, table_bytes_ = 0;
+  size_t open_files_ = 0;
   uint64_t not_opened_ = 0, failures_ = 0;
   std::string first_not_opened_, first_failure_;
 

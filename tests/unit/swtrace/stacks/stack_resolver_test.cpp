@@ -305,6 +305,72 @@ TEST_F(SwtraceStackResolver, FilesWhoseTablesTakeLongUseALimitedTime) {
   }
 }
 
+uid_t owner_of(const UniqueFd& file) {
+  struct stat facts {};
+  EXPECT_EQ(::fstat(file.get(), &facts), 0);
+  return facts.st_uid;
+}
+
+// More files than may be open wait for a compiler, which does not end.
+TEST_F(SwtraceStackResolver, FilesOfOthersDoNotKeepThoseOfRootFromBeingOpened) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs files of two users";
+  constexpr uint64_t files = 450;
+  const test::TempDir directory;
+  std::atomic<bool> may_end = false;
+  std::atomic<unsigned> compiled = 0;
+  StackResolver resolver([&](const UniqueFd& file) {
+    while (owner_of(file) != 0 && !may_end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ++compiled;
+    return some_table();
+  });
+  resolver.begin();
+  const auto place = [](uint64_t number) { return address + number * 0x1000; };
+  const auto map_file = [&](uint64_t number, uid_t owner) {
+    const std::string path = directory.path() + "/" + std::to_string(number);
+    std::ofstream(path) << number;
+    EXPECT_EQ(::chown(path.c_str(), owner, owner), 0);
+    map(resolver, path.c_str(), inode_of(path.c_str()), 1, place(number));
+  };
+  for (uint64_t i = 1; i <= files; ++i) {
+    map_file(i, 65534);
+    EXPECT_FALSE(resolver.resolve(copy_of(place(i), 5, 1000 + i), false, addresses_, frames_));
+  }
+  map_file(0, 0);
+  ASSERT_TRUE(resolve(resolver, false, place(0)));
+  EXPECT_EQ(frames_.end, PI_STACK_WHOLE);
+  EXPECT_EQ(compiled, 1u);
+  may_end = true;
+  for (uint64_t i = 1; i <= files; ++i)
+    ASSERT_TRUE(resolve(resolver, copy_of(place(i), 5, 1000 + i)));
+  EXPECT_EQ(compiled, files + 1);
+  EXPECT_THAT(resolver.notes(), IsEmpty());
+}
+
+TEST_F(SwtraceStackResolver, TablesOfOthersDoNotUseTheMemoryForThoseOfRoot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs files of two users";
+  const test::TempDir directory;
+  TableFiles::Limits limits;
+  limits.table_bytes = 1;
+  StackResolver resolver([](const UniqueFd&) { return some_table(); }, limits);
+  resolver.begin();
+  uint64_t number = 0;
+  const auto frames_in_file_of = [&](uid_t owner) {
+    const std::string path = directory.path() + "/" + std::to_string(number);
+    std::ofstream(path) << number;
+    EXPECT_EQ(::chown(path.c_str(), owner, owner), 0);
+    const uint64_t at = address + number++ * 0x1000;
+    map(resolver, path.c_str(), inode_of(path.c_str()), 1, at);
+    // The return addresses are in the first file.
+    EXPECT_TRUE(resolve(resolver, false, at));
+    return frames_.frames;
+  };
+  EXPECT_EQ(frames_in_file_of(65534), 2u);
+  EXPECT_EQ(frames_in_file_of(65534), 0u);
+  EXPECT_EQ(frames_in_file_of(0), 2u);
+  EXPECT_THAT(resolver.notes(), ElementsAre(HasSubstr("of 1 file(s)")));
+}
+
 TEST(SwtraceCompileBudget, AQuarterOfThePassingTimeIsAddedUpToTheWhole) {
   using std::chrono::seconds;
   CompileBudget budget(seconds(60));
