@@ -8,6 +8,7 @@ namespace pi::swtrace {
 namespace {
 
 constexpr size_t max_processes = 64;
+constexpr size_t max_refused = 1 << 16;
 
 }  // namespace
 
@@ -16,7 +17,10 @@ RuntimeProcess* RuntimeProcesses::of(uint32_t pid, const MappedRuntime& runtime)
   if (known != processes_.end()) return known->second.process.get();
   if (processes_.size() >= max_processes)
     std::erase_if(processes_, [](const auto& entry) { return entry.second.ended; });
-  if (processes_.size() >= max_processes) return nullptr;
+  if (processes_.size() >= max_processes) {
+    if (refused_.size() < max_refused) refused_.insert(pid);
+    return nullptr;
+  }
   auto process =
       std::make_shared<RuntimeProcess>(fmt::format("{}/{}/mem", proc_, pid), runtime, names_);
   return processes_.emplace(pid, Entry{std::move(process)}).first->second.process.get();
@@ -25,6 +29,7 @@ RuntimeProcess* RuntimeProcesses::of(uint32_t pid, const MappedRuntime& runtime)
 void RuntimeProcesses::clear() {
   processes_.clear();
   lacking_ = {};
+  refused_.clear();
 }
 
 void RuntimeProcesses::note_lacking(uint32_t pid, const RuntimeProcess& process) {

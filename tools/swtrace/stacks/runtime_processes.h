@@ -3,10 +3,12 @@
 #ifndef SWTRACE_RUNTIME_PROCESSES_H
 #define SWTRACE_RUNTIME_PROCESSES_H
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "memory_thread.h"
@@ -18,7 +20,7 @@ class RuntimeProcesses {
  public:
   explicit RuntimeProcesses(std::string proc = "/proc") : proc_(std::move(proc)) {}
 
-  // Null: there are too many.
+  // Null: there are too many; it is counted then.
   RuntimeProcess* of(uint32_t pid, const MappedRuntime& runtime);
   // The process has ended. Stacks of before may still come.
   void end(uint32_t pid);
@@ -36,6 +38,9 @@ class RuntimeProcesses {
   void note_lacking(uint32_t pid, const RuntimeProcess& process);
   Lacking lacking() const { return lacking_; }
 
+  // Processes that were too many, each once.
+  size_t refused() const { return refused_.size(); }
+
   MemoryThread& thread() { return thread_; }
   unsigned hanging() const { return thread_.hanging(); }
 
@@ -50,6 +55,7 @@ class RuntimeProcesses {
   std::shared_ptr<FrameNames> names_;
   std::unordered_map<uint32_t, Entry> processes_;
   Lacking lacking_;
+  std::unordered_set<uint32_t> refused_;
 };
 
 }  // namespace pi::swtrace

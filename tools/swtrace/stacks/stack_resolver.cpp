@@ -215,6 +215,11 @@ std::vector<std::string> StackResolver::notes() const {
                     "not be read in "
                     "time: their stacks are guessed.",
                     runtimes_.hanging()));
+  if (runtimes_.refused() != 0)
+    notes.push_back(
+        fmt::format("The stacks of {} process(es) with code that was generated at run time are "
+                    "guessed, since the recorder reads the memory of a limited number of them.",
+                    runtimes_.refused()));
   if (!cut_.empty()) notes.push_back(note_on_cut_stacks());
   if (late_ != 0)
     notes.push_back(fmt::format(

@@ -371,7 +371,10 @@ void TableWork::forget_unmapped() {
     if (source.use_count() > 1) return false;
     Lane& lane = lanes_[source->of_root ? 0 : 1];
     if (source->table) lane.table_bytes -= source->table->bytes();
-    if (source->fd) --open_files_, --lane.open_files;
+    if (source->fd) {
+      --open_files_;
+      --lane.open_files;
+    }
     close_soon(std::move(source->fd));
     return true;
   });

@@ -22,6 +22,7 @@
 #include "stacks/hotspot.h"
 #include "stacks/memory_thread.h"
 #include "stacks/runtime_process.h"
+#include "stacks/runtime_processes.h"
 #include "stacks/stack_resolver.h"
 #include "table/table_builder.h"
 #include "temp_dir.h"
@@ -133,6 +134,16 @@ TEST(SwtraceRuntimeProcess, AProcessWhoseMemoryHangsCostsOneThread) {
   EXPECT_EQ(ask(*hostile, 5120), RuntimeProcess::Answer::no);
   EXPECT_EQ(ask(*hostile, 1 << 20), RuntimeProcess::Answer::no);
   const UniqueFd end(::open(pipe.c_str(), O_WRONLY | O_CLOEXEC));
+}
+
+TEST(SwtraceRuntimeProcesses, ThoseThatAreTooManyAreCounted) {
+  RuntimeProcesses processes;
+  for (uint32_t pid = 1; pid <= 64; ++pid) EXPECT_NE(processes.of(pid, {}), nullptr);
+  EXPECT_EQ(processes.refused(), 0u);
+  for (const uint32_t pid : {65u, 65u, 66u}) EXPECT_EQ(processes.of(pid, {}), nullptr);
+  EXPECT_EQ(processes.refused(), 2u);
+  processes.end(7);
+  EXPECT_NE(processes.of(65, {}), nullptr);
 }
 
 TEST(SwtraceMemoryThread, AJobThatDoesNotEndKeepsNoOtherWaiting) {

@@ -163,12 +163,17 @@ TEST_F(SwtraceStackResolver, AStackThatWaitsIsUnwoundWithTheMemoryOfItsTime) {
 }
 
 TEST_F(SwtraceStackResolver, ADroppedStackIsForgotten) {
-  StackResolver resolver([&](const UniqueFd&) { return some_table(); });
+  std::atomic<bool> may_end = false;
+  StackResolver resolver([&](const UniqueFd&) {
+    while (!may_end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return some_table();
+  });
   resolver.begin();
   map(resolver, "/proc/self/exe", inode_of("/proc/self/exe"));
   pi_stack_copy copy = copy_of(address, 5, 1);
   EXPECT_FALSE(resolver.resolve(copy, false, addresses_, frames_));
   resolver.drop(1);
+  may_end = true;
   // It is tried as a new one.
   ASSERT_TRUE(resolve(resolver, copy));
   EXPECT_EQ(frames_.end, PI_STACK_WHOLE);
