@@ -37,6 +37,7 @@ files() { (cd "$1" && find . -type f | sort); }
     [ "$(wc -l <found)" -eq 4 ]
     [ "$(sed 's/^\.\/[a-z]*//' found | sort -u | wc -l)" -eq 1 ]
     head -c 4 fleet/records/*/*/*.parquet | grep -x PAR1
+    grep -aq pitrace.end fleet/records/*/*/*.parquet
     # Names may differ: traced files can vanish.
     ls -i fleet/records/*/*/* >before
     post --fleet fleet "$(trace)"

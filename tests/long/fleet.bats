@@ -407,6 +407,7 @@ END
     truncate -s -100 "$file"
     run -1 pitrace-fleet top damaged
     [[ $output == *"${file##*/}"* ]]
+    [[ $output == *"1 file is not complete"*"$file"*"Copy it again"* ]]
     # What a file sync has not finished is not read.
     mv "$file" "$file.partial"
     [ "$(pitrace-fleet top --json damaged | jq .hosts)" -eq $((hosts - 1)) ]

@@ -20,6 +20,7 @@
 #include <map>
 #include <set>
 
+#include "overlaps.h"
 #include "selection.h"
 #include "sql_files.h"
 #include "tables.h"
@@ -36,9 +37,10 @@ constexpr std::string_view day_schema = "days 1.";
 
 // A host's folder of a day.
 struct HostDay {
-  std::string date;     // "2026-11-27"
-  std::string records;  // which tables of traces it has; empty: none
-  std::string days;     // of which tables the sums by day are; empty: there are none
+  std::string date;       // "2026-11-27"
+  std::string records;    // which tables of traces it has; empty: none
+  std::string days;       // of which tables the sums by day are; empty: there are none
+  bool overlaps = false;  // of these tables, two had the same time
   // Tables that have been removed since still count.
   bool true_sums() const {
     return !days.empty() && (records == days || files_in(records) < files_in(days));
@@ -67,6 +69,25 @@ pi::Status each_folder(const std::string& path, std::string_view begin,
   return problem ? pi::Status(cannot(path, "read", problem.value())) : pi::Status();
 }
 
+}  // namespace
+
+std::string all_tables(const std::string& folder) {
+  return folder + "/records/*/*/*.parquet";
+}
+
+pi::Status each_day(const std::string& table, const Dates& dates,
+                    const std::function<pi::Status(const std::string&, const std::string&)>& take) {
+  return each_folder(table, "date=", [&](const std::string& day) {
+    const std::string date = day.substr(day.find('=') + 1);
+    if (!dates.have(date)) return pi::Status();
+    return each_folder(table + "/" + day, "host=", [&](const std::string& host) {
+      return take(day + "/" + host, date);
+    });
+  });
+}
+
+namespace {
+
 // Which tables are in a folder: a sum of their names and sizes (FNV-1a). A trace that is added
 // again has another size.
 pi::Result<std::string> content_of(const std::string& path) {
@@ -85,18 +106,6 @@ pi::Result<std::string> content_of(const std::string& path) {
   for (const std::string& file : files)
     for (const char c : file) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return fmt::format("{} {:016x}", files.size(), sum);
-}
-
-// Calls back with "date=.../host=..." and the date of each folder of a table.
-pi::Status each_day(const std::string& table, const Dates& dates,
-                    const std::function<pi::Status(const std::string&, const std::string&)>& take) {
-  return each_folder(table, "date=", [&](const std::string& day) {
-    const std::string date = day.substr(day.find('=') + 1);
-    if (!dates.have(date)) return pi::Status();
-    return each_folder(table + "/" + day, "host=", [&](const std::string& host) {
-      return take(day + "/" + host, date);
-    });
-  });
 }
 
 std::string path_of(const std::string& folder, const char* table, const std::string& host_day) {
@@ -123,6 +132,7 @@ pi::Status read_sums(Engine& engine, const std::string& folder, HostDays& all) {
         const auto at = files.find(text(row[0]));
         if (at == files.end()) return pi::Status();
         if (text(row[1]) == "pitrace.of") at->second->days = text(row[2]);
+        if (text(row[1]) == "pitrace.overlaps") at->second->overlaps = text(row[2]) == "true";
         if (text(row[1]) == "pitrace.schema" && text(row[2]).starts_with(day_schema))
           known.insert(at->first);
         return pi::Status();
@@ -189,16 +199,21 @@ pi::Status save(const std::string& file) {
 
 // The file has its name when it is complete and on the disk.
 pi::Status write_sums(Engine& engine, const std::string& folder, const std::string& name,
-                      const std::string& content) {
+                      const std::string& content, std::set<std::string>& overlaps) {
   if (const pi::Status status = make_folders(folder, name); !status) return status;
   const std::string place = path_of(folder, day_table, name) + "/";
   const std::string unfinished = place + unfinished_file;
   std::error_code ignored;
   fs::remove(unfinished, ignored);
-  const auto rows = engine.query(
-      sql(Query::compact, {{"files", literal(path_of(folder, "records", name) + "/*.parquet")},
-                           {"to", literal(unfinished)},
-                           {"of", literal(content)}}));
+  const std::string files = literal(path_of(folder, "records", name) + "/*.parquet");
+  const auto overlapping = hosts_with_overlaps(engine, files);
+  if (!overlapping) return overlapping.error();
+  if (!overlapping->empty()) overlaps.merge(std::set<std::string>(*overlapping));
+  const auto rows =
+      engine.query(sql(Query::compact, {{"files", files},
+                                        {"to", literal(unfinished)},
+                                        {"of", literal(content)},
+                                        {"overlaps", overlapping->empty() ? "false" : "true"}}));
   pi::Status status = rows ? save(unfinished) : rows.error();
   if (status && ::rename(unfinished.c_str(), (place + day_file).c_str()) != 0)
     status = cannot(unfinished, "rename", errno);
@@ -224,7 +239,7 @@ bool days_suffice(const Question& question) {
 pi::Result<Sources> sources_of(Engine& engine, const Question& question) {
   Sources sources;
   std::error_code problem;
-  const std::string all = question.folder + "/records/*/*/*.parquet";
+  const std::string all = all_tables(question.folder);
   if (!fs::exists(fmt::format("{}/{}", question.folder, day_table), problem)) {
     sources.records.push_back(all);
     return sources;
@@ -239,6 +254,7 @@ pi::Result<Sources> sources_of(Engine& engine, const Question& question) {
   for (const auto& [name, day] : *days) {
     if (suffice && day.true_sums()) {
       sources.days.push_back(path_of(question.folder, day_table, name) + "/" + day_file);
+      if (day.overlaps) sources.overlapping.insert(name.substr(name.find('=', name.find('/')) + 1));
     } else if (!day.records.empty()) {
       sources.records.push_back(path_of(question.folder, "records", name) + "/*.parquet");
       if (suffice && !day.days.empty()) ++sources.stale;
@@ -266,6 +282,7 @@ pi::Result<Answer> compact(Engine& engine, const std::string& folder) {
                      "DuckDB: post does not write such names."};
   const std::string now = today();
   size_t written = 0, kept = 0, open = 0;
+  std::set<std::string> overlaps;
   for (const auto& [name, day] : *days) {
     if (day.records.empty()) continue;
     if (day.date >= now) {
@@ -273,16 +290,19 @@ pi::Result<Answer> compact(Engine& engine, const std::string& folder) {
     } else if (day.true_sums()) {
       ++kept;
     } else {
-      if (const pi::Status status = write_sums(engine, folder, name, day.records); !status)
+      if (const pi::Status status = write_sums(engine, folder, name, day.records, overlaps);
+          !status)
         return status.error();
       ++written;
     }
   }
-  return Answer{
+  Answer answer{
       fmt::format(" Written  : {} days of hosts\n Kept     : {}, whose traces have not changed\n "
                   "Not over : {}\n",
                   written, kept, open),
       {}};
+  if (!overlaps.empty()) answer.warnings.push_back(overlap_warning(overlaps));
+  return answer;
 }
 
 }  // namespace fleet

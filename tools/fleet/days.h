@@ -6,6 +6,8 @@
 
 #include <pi/result.h>
 
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,7 +24,16 @@ struct Sources {
   std::vector<std::string> days;     // files of sums by day
   size_t missing = 0;  // days of hosts that have sums by day only, which do not suffice
   size_t stale = 0;    // sums by day whose traces have changed since
+  // Folders of these hosts had traces of the same time when their sums were written.
+  std::set<std::string> overlapping;
 };
+// The pattern of all tables of sums by function.
+std::string all_tables(const std::string& folder);
+
+// Calls back with "date=.../host=..." and the date of each folder of a table, which has this path.
+pi::Status each_day(const std::string& table, const Dates& dates,
+                    const std::function<pi::Status(const std::string&, const std::string&)>& take);
+
 pi::Result<Sources> sources_of(Engine& engine, const Question& question);
 
 // Writes the sums of each host and day that is over, as far as its traces have changed since.

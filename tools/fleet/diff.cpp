@@ -20,6 +20,8 @@ namespace {
 
 using pi::Json;
 
+constexpr const char* compared_levels[] = {"process", "module", "function"};
+
 struct Change {
   std::string name, module;
   Part part;
@@ -100,18 +102,23 @@ pi::Result<std::vector<Version>> differing(Engine& engine, const char* name, con
   return found;
 }
 
-pi::Result<Comparison> compare(Engine& engine, const Question& question,
-                               std::vector<std::string>& warnings) {
-  if (const pi::Status status = make_views(engine, question, true, warnings); !status)
-    return status.error();
+// After make_views(), whose view records it replaces.
+pi::Result<Comparison> compare(Engine& engine, const Question& question) {
   Comparison comparison;
+  Cells cells(engine, question, true);
+  const Cells::Set by_build{"module", "build_id"}, by_kernel{"kernel"};
+  std::vector<Cells::Set> sets{{}, by_build, by_kernel};
+  for (const char* level : compared_levels) sets.push_back(columns_of(level));
+  if (const pi::Status status = cells.make(sets); !status) return status.error();
+  if (const pi::Status status = cells.use({}); !status) return status.error();
   const auto all = whole_of(engine);
   if (!all) return all.error();
   comparison.whole = *all;
   if (all->a == 0 || all->b == 0)
     return pi::Error{-1, fmt::format("no tick of {} is selected; there is nothing to compare.",
                                      all->a == 0 ? "A" : "B")};
-  for (const char* level : {"process", "module", "function"}) {
+  for (const char* level : compared_levels) {
+    if (const pi::Status status = cells.use(columns_of(level)); !status) return status.error();
     auto changes = changes_of(engine, level, *all, question.clip_percent);
     if (!changes) return changes.error();
     comparison.tables.emplace_back(level, std::move(*changes));
@@ -123,10 +130,12 @@ pi::Result<Comparison> compare(Engine& engine, const Question& question,
       if (change.beyond_chance && level != "process")
         changed.insert(level == "module" ? change.name : change.module);
   changed.erase("");
+  if (const pi::Status status = cells.use(by_build); !status) return status.error();
   auto builds = differing(engine, "module", "build_id",
                           [&](const std::string& module) { return changed.contains(module); });
   if (!builds) return builds.error();
   comparison.builds = std::move(*builds);
+  if (const pi::Status status = cells.use(by_kernel); !status) return status.error();
   auto kernels = differing(engine, "''", "kernel", [](const std::string&) { return true; });
   if (!kernels) return kernels.error();
   comparison.kernels = std::move(*kernels);
@@ -134,42 +143,51 @@ pi::Result<Comparison> compare(Engine& engine, const Question& question,
 }
 
 std::string versions_text(const std::vector<Version>& versions, const Whole& all,
-                          const char* heading) {
+                          const char* heading, size_t width) {
   if (versions.empty()) return {};
   std::string out =
       fmt::format("\n{:>7} {:>6} {:>7} {:>6}  {}\n", "HOSTS A", "A %", "HOSTS B", "B %", heading);
-  for (const Version& each : versions)
-    out += fmt::format("{:>7} {:>6.2f} {:>7} {:>6.2f}  {}{}{}\n", each.hosts_a,
-                       percent(each.a, all.a), each.hosts_b, percent(each.b, all.b),
-                       pi::printable(each.name), each.name.empty() ? "" : "  ",
-                       each.version.empty() ? "(unknown)" : pi::printable(each.version));
+  for (const Version& each : versions) {
+    const std::string numbers =
+        fmt::format("{:>7} {:>6.2f} {:>7} {:>6.2f}  ", each.hosts_a, percent(each.a, all.a),
+                    each.hosts_b, percent(each.b, all.b));
+    const std::string version = each.version.empty() ? "(unknown)" : each.version;
+    out +=
+        numbers +
+        (each.name.empty() ? shown_at_end(version, "", "kernel", numbers.size(), width)
+                           : shown_at_end(each.name, version, "version", numbers.size(), width)) +
+        "\n";
+  }
   return out;
 }
 
-std::string text_of(const Comparison& comparison, size_t lines) {
+std::string text_of(const Comparison& comparison, const Question& question) {
   const Whole& all = comparison.whole;
-  std::string out = fmt::format(
-      " A        : {} ticks of {} hosts\n B        : {} ticks of {} hosts\n CHANGE   : share in B "
-      "minus "
-      "share in A, in points of percent\n z        : that in standard deviations; rows within "
-      "{:.1f}, marked "
-      "~, can be chance\n",
-      all.a, all.hosts_a, all.b, all.hosts_b, comparison.limit);
+  const size_t lines = question.lines, width = question.width;
+  std::string out =
+      fact_line("A", fmt::format("{} ticks of {} hosts", all.a, all.hosts_a), width) +
+      fact_line("B", fmt::format("{} ticks of {} hosts", all.b, all.hosts_b), width) +
+      fact_line("CHANGE", "share in B minus share in A, in points of percent", width) +
+      fact_line(
+          "z",
+          fmt::format("that in standard deviations; rows within {:.1f}, marked ~, can be chance",
+                      comparison.limit),
+          width);
   for (const auto& [level, changes] : comparison.tables) {
     out += fmt::format("\n{:>7} {:>6} {:>6} {:>7}       {}\n", "CHANGE", "A %", "B %", "z", level);
     size_t chance = 0;
     for (const Change& change : changes) {
       if (!change.beyond_chance && lines != 0 && chance++ == lines) break;
-      out +=
-          fmt::format("{:>+7.2f} {:>6.2f} {:>6.2f} {:>+7.1f} {:<4}  {}{}\n", change.points,
+      const std::string numbers =
+          fmt::format("{:>+7.2f} {:>6.2f} {:>6.2f} {:>+7.1f} {:<4}  ", change.points,
                       percent(change.part.a, all.a), percent(change.part.b, all.b), change.sigmas,
-                      change.beyond_chance ? (change.points > 0 ? "more" : "less") : "~",
-                      shown(change.name, level),
-                      change.module.empty() ? "" : "  " + pi::printable(change.module));
+                      change.beyond_chance ? (change.points > 0 ? "more" : "less") : "~");
+      out +=
+          numbers + shown_at_end(change.name, change.module, level, numbers.size(), width) + "\n";
     }
   }
-  return out + versions_text(comparison.builds, all, "module and build of what changed") +
-         versions_text(comparison.kernels, all, "kernel");
+  return out + versions_text(comparison.builds, all, "module and build of what changed", width) +
+         versions_text(comparison.kernels, all, "kernel", width);
 }
 
 // Rows beyond chance come first.
@@ -232,9 +250,11 @@ Json json_of(const Comparison& comparison) {
 
 pi::Result<Answer> diff(Engine& engine, const Question& question) {
   Answer answer;
-  const auto comparison = compare(engine, question, answer.warnings);
-  if (!comparison) return comparison.error();
+  if (const pi::Status status = make_views(engine, question, true, answer.warnings); !status)
+    return status.error();
   const auto summary = summarize(engine, answer);
+  const auto comparison = compare(engine, question);
+  if (!comparison) return comparison.error();
   if (!summary) return summary.error();
   if (!hosts_suffice(comparison->whole))
     answer.warnings.push_back(
@@ -244,11 +264,11 @@ pi::Result<Answer> diff(Engine& engine, const Question& question) {
     PageFacts facts = page_facts(question, *summary, answer);
     for (const auto& [level, changes] : comparison->tables)
       facts.tables.push_back(page_table(*comparison, level, changes));
-    const pi::Status status = write_page(engine, question, true, facts);
+    const pi::Status status = write_page(engine, question, true, facts, answer);
     return status ? pi::Result<Answer>(answer) : status.error();
   }
   answer.text =
-      question.json ? json_of(*comparison).dump(1) + "\n" : text_of(*comparison, question.lines);
+      question.json ? json_of(*comparison).dump(1) + "\n" : text_of(*comparison, question);
   return answer;
 }
 

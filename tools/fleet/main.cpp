@@ -11,6 +11,7 @@
 #include <ctime>
 
 #include "days.h"
+#include "incomplete.h"
 #include "questions.h"
 #include "resolve.h"
 
@@ -124,6 +125,7 @@ std::string take_options(const cli::Values& given, const std::string& what, Ques
       question.clip_percent > 100)
     return "--clip takes a percentage from 0 to 100.";
   question.json = given.has("json");
+  if (::isatty(STDOUT_FILENO) == 1) question.width = cli::columns(STDOUT_FILENO);
   if (given.has("html")) question.html = given.text("html");
   question.paths = what == "flame" || given.has("html");
   if (given.has("html") && (question.html.empty() || what == "top" || question.json))
@@ -178,7 +180,10 @@ int run(const std::vector<std::string>& words) {
   const auto answer = resolves   ? resolve(**engine, question.folder, given.text("debug-path"))
                       : compacts ? compact(**engine, question.folder)
                                  : answer_of(**engine, question);
-  return answer ? print(*answer) : fail(answer.error());
+  if (answer) return print(*answer);
+  fail(answer.error());
+  if (const std::string hint = hint_on_incomplete(question); !hint.empty()) cli::hint(hint);
+  return cli::exit_failure;
 }
 
 }  // namespace

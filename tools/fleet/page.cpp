@@ -279,13 +279,14 @@ PageFacts page_facts(const Question& question, const Summary& summary, const Ans
   if (question.at != Period::open_end)
     facts.facts.emplace_back("B begins", time_text(question.at * 1'000'000) + " UTC");
   facts.notes = answer.warnings;
+  facts.ticks = summary.ticks;
   facts.lost = summary.lost;
   facts.first_micros = summary.first_micros;
   return facts;
 }
 
-pi::Status write_page(Engine& engine, const Question& question, bool two_sides,
-                      const PageFacts& facts) {
+pi::Status write_page(Engine& engine, const Question& question, bool two_sides, PageFacts facts,
+                      Answer& answer) {
   if (const pi::Status status = make_path_view(engine, question, two_sides); !status) return status;
   const auto stacks = stacks_of(engine);
   if (!stacks) return stacks.error();
@@ -310,6 +311,10 @@ pi::Status write_page(Engine& engine, const Question& question, bool two_sides,
     ns += static_cast<uint64_t>(whole(row[7]));
   }
   const uint64_t all = ticks.all() + base.all();
+  if (const auto missing = missing_paths(static_cast<int64_t>(all), facts.ticks)) {
+    facts.notes.push_back(*missing);
+    answer.warnings.push_back(*missing);
+  }
   auto file = post::OutputFile::create(question.html, 0666);
   if (!file) return file.error();
   Page page(facts, *stacks, ticks, two_sides ? &base : nullptr,

@@ -19,6 +19,7 @@ namespace fleet {
 struct PageFacts {
   std::vector<std::pair<std::string, std::string>> facts;  // a lead and a text
   std::vector<std::string> notes;
+  int64_t ticks = 0;
   int64_t lost = 0;
   int64_t first_micros = 0;
   std::vector<post::HtmlTable> tables;
@@ -27,9 +28,10 @@ struct PageFacts {
 // Of a selection. Warnings of the answer are notes.
 PageFacts page_facts(const Question& question, const Summary& summary, const Answer& answer);
 
-// Writes question.html after make_views(). two_sides: side B, compared with side A.
-pi::Status write_page(Engine& engine, const Question& question, bool two_sides,
-                      const PageFacts& facts);
+// Writes question.html after make_views(). two_sides: side B, compared with side A. Adds a warning
+// to the answer and the page if ticks have no call paths.
+pi::Status write_page(Engine& engine, const Question& question, bool two_sides, PageFacts facts,
+                      Answer& answer);
 
 }  // namespace fleet
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <pi/printable.h>
 
+#include <functional>
 #include <optional>
 
 #include "call_paths.h"
@@ -52,7 +53,8 @@ Json facts_json(const Summary& summary) {
 }
 
 std::string table(const std::vector<Line>& rows, const std::string& level, const Summary& summary,
-                  size_t lines) {
+                  const Question& question) {
+  const size_t lines = question.lines;
   std::string out = fmt::format("\n{:>12} {:>6}  {:>5}  {}\n", "TICKS", "%", "HOSTS", level);
   size_t shown_rows = 0;
   for (const Line& row : rows) {
@@ -60,10 +62,10 @@ std::string table(const std::vector<Line>& rows, const std::string& level, const
       out += fmt::format("{:>12} {:>6}  {:>5}  ({} more)\n", "", "", "", rows.size() - lines);
       break;
     }
-    const std::string module = row.module.empty() ? "" : "  " + pi::printable(row.module);
+    const std::string numbers = fmt::format("{:>12} {:>6.2f}  {:>5}  ", row.ticks,
+                                            percent(row.ticks, summary.ticks), row.hosts);
     out +=
-        fmt::format("{:>12} {:>6.2f}  {:>5}  {}{}\n", row.ticks, percent(row.ticks, summary.ticks),
-                    row.hosts, shown(row.name, level), module);
+        numbers + shown_at_end(row.name, row.module, level, numbers.size(), question.width) + "\n";
   }
   return out;
 }
@@ -92,6 +94,23 @@ post::HtmlTable page_table(const std::vector<Line>& rows, const std::string& lev
   return table;
 }
 
+// Passes on a table by each level, of the selected rows, which are read once.
+pi::Status each_table(
+    Engine& engine, const Question& question, const std::vector<std::string>& levels,
+    const std::function<void(const std::string&, const std::vector<Line>&)>& take) {
+  Cells cells(engine, question, false);
+  std::vector<Cells::Set> sets;
+  for (const std::string& level : levels) sets.push_back(columns_of(level));
+  if (pi::Status status = cells.make(sets); !status) return status;
+  for (const std::string& level : levels) {
+    if (pi::Status status = cells.use(columns_of(level)); !status) return status;
+    const auto rows = lines_of(engine, level);
+    if (!rows) return rows.error();
+    take(level, *rows);
+  }
+  return {};
+}
+
 // The page has the functions itself.
 pi::Result<Answer> page_of(Engine& engine, const Question& question) {
   Answer answer;
@@ -100,12 +119,13 @@ pi::Result<Answer> page_of(Engine& engine, const Question& question) {
   const auto summary = summarize(engine, answer);
   if (!summary) return summary.error();
   PageFacts facts = page_facts(question, *summary, answer);
-  for (const char* level : {"host", "kernel", "service"}) {
-    const auto rows = lines_of(engine, level);
-    if (!rows) return rows.error();
-    facts.tables.push_back(page_table(*rows, level));
-  }
-  if (const pi::Status status = write_page(engine, question, false, facts); !status)
+  const pi::Status tables =
+      each_table(engine, question, {"host", "kernel", "service"},
+                 [&](const std::string& level, const std::vector<Line>& rows) {
+                   facts.tables.push_back(page_table(rows, level));
+                 });
+  if (!tables) return tables.error();
+  if (const pi::Status status = write_page(engine, question, false, facts, answer); !status)
     return status.error();
   return answer;
 }
@@ -120,14 +140,14 @@ pi::Result<Answer> tables_of(Engine& engine, const Question& question,
   Json json = facts_json(*summary);
   Json tables = Json::object();
   if (!question.json) answer.text = facts(*summary);
-  for (const std::string& level : of) {
-    const auto rows = lines_of(engine, level);
-    if (!rows) return rows.error();
-    if (question.json)
-      tables[level] = table_json(*rows, level);
-    else
-      answer.text += table(*rows, level, *summary, question.lines);
-  }
+  const pi::Status status = each_table(
+      engine, question, of, [&](const std::string& level, const std::vector<Line>& rows) {
+        if (question.json)
+          tables[level] = table_json(rows, level);
+        else
+          answer.text += table(rows, level, *summary, question);
+      });
+  if (!status) return status.error();
   json["by"] = std::move(tables);
   if (question.json) answer.text = json.dump(1) + "\n";
   return answer;
@@ -164,16 +184,21 @@ pi::Result<Answer> flame(Engine& engine, const Question& question) {
   Answer answer;
   if (const pi::Status status = make_views(engine, question, false, answer.warnings); !status)
     return status.error();
-  if (const auto summary = summarize(engine, answer); !summary) return summary.error();
+  const auto summary = summarize(engine, answer);
+  if (!summary) return summary.error();
   CallPaths paths;
   if (const pi::Status status = read_call_paths(engine, question, paths); !status)
     return status.error();
+  int64_t ticks = 0;
   for (const CallPaths::Row& row : paths.rows()) {
+    ticks += row.ticks;
     std::string process = pi::printable(row.process);
     for (size_t at = 0; (at = process.find(';', at)) != process.npos; at += 4)
       process.replace(at, 1, "\\x3b");
     answer.text += fmt::format("{};{} {}\n", process, pi::printable(row.path), row.ticks);
   }
+  if (const auto missing = missing_paths(ticks, summary->ticks))
+    answer.warnings.push_back(*missing);
   return answer;
 }
 

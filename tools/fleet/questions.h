@@ -26,6 +26,7 @@ struct Question {
   double clip_percent = 0.1;      // diff
   bool paths = false;             // it is about call paths, too
   bool json = false;
+  size_t width = 0;  // columns of the terminal; 0: text has lines of any length
   std::string html;  // a file for the page, instead of text; empty: none
 };
 

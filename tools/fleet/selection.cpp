@@ -54,6 +54,29 @@ std::string matches(std::string_view column, std::string_view value) {
   return fmt::format("{} LIKE {} ESCAPE '\\'", column, literal(pattern));
 }
 
+// The same for text at hand.
+bool is_like(std::string_view text, std::string_view value) {
+  const size_t star = value.find('*');
+  if (star == value.npos) return text == value;
+  if (!text.starts_with(value.substr(0, star))) return false;
+  const std::string_view rest = value.substr(star + 1);
+  for (size_t at = star; at <= text.size(); ++at)
+    if (is_like(text.substr(at), rest)) return true;
+  return false;
+}
+
+// Calls back with the key and the value of each part of the words.
+template <class Take>
+void each_condition(const std::vector<std::string>& words, const Take& take) {
+  for (const std::string& word : words)
+    for (std::string_view rest = word; !rest.empty();) {
+      const std::string_view part = rest.substr(0, rest.find(','));
+      rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+      const size_t equals = part.find('=');
+      take(part.substr(0, equals), equals == part.npos ? "" : part.substr(equals + 1));
+    }
+}
+
 const char* const keys = "host, kernel, service, cgroup, process, thread, module, function, build";
 
 std::string test_of(std::string_view key, std::string_view value) {
@@ -165,13 +188,18 @@ std::string dates(const Period& period) {
 
 std::set<std::string, std::less<>> keys_of(const std::vector<std::string>& words) {
   std::set<std::string, std::less<>> keys;
-  for (const std::string& word : words)
-    for (std::string_view rest = word; !rest.empty();) {
-      const std::string_view part = rest.substr(0, rest.find(','));
-      rest.remove_prefix(std::min(part.size() + 1, rest.size()));
-      keys.emplace(part.substr(0, part.find('=')));
-    }
+  each_condition(words, [&](std::string_view key, std::string_view) { keys.emplace(key); });
   return keys;
+}
+
+bool leaves_host(const std::vector<std::string>& words, std::string_view host) {
+  bool any = false, found = false;
+  each_condition(words, [&](std::string_view key, std::string_view value) {
+    if (key != "host") return;
+    any = true;
+    found = found || is_like(host, value);
+  });
+  return found || !any;
 }
 
 }  // namespace fleet

@@ -37,6 +37,9 @@ pi::Result<std::string> condition(const std::vector<std::string>& words);
 // The keys of such words.
 std::set<std::string, std::less<>> keys_of(const std::vector<std::string>& words);
 
+// Whether such words leave rows of this host.
+bool leaves_host(const std::vector<std::string>& words, std::string_view host);
+
 // The condition on time, and the one on the folders of days.
 std::string condition(const Period& period);
 std::string dates(const Period& period);

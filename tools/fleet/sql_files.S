@@ -25,5 +25,7 @@ fleet_sql_\name:
         query   source
         query   source_days
         query   compact
+        query   overlaps
+        query   cells
 
         .section .note.GNU-stack, "", @progbits

@@ -26,7 +26,9 @@ enum class Query {
   page_stacks,
   source,
   source_days,
-  compact
+  compact,
+  overlaps,
+  cells
 };
 
 // The query, with each {WORD} of the list replaced.

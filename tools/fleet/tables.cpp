@@ -3,13 +3,19 @@
 #include "tables.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pi/printable.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <vector>
 
 #include "days.h"
+#include "overlaps.h"
 #include "sql_files.h"
+#include "text/columns.h"
+#include "text/short_name.h"
 
 namespace fleet {
 namespace {
@@ -19,25 +25,52 @@ pi::Status run(Engine& engine, const std::string& text) {
   return rows ? pi::Status() : rows.error();
 }
 
+// How a function of a table called source gets a name of pitrace-fleet resolve, if there are any.
+struct Naming {
+  std::string named;
+  std::string join;  // empty: there are none
+};
+
+Naming naming_of(const Question& question, const char* column) {
+  Naming naming{fmt::format("shown(source.{}, source.module, source.address)", column), ""};
+  std::error_code problem;
+  if (!std::filesystem::exists(names_file(question.folder), problem)) return naming;
+  naming.named = fmt::format("COALESCE(names.function, {})", naming.named);
+  naming.join =
+      "LEFT JOIN names ON names.build_id = source.build_id AND names.address = source.address";
+  return naming;
+}
+
+// The columns of a set as they are in the tables.
+Cells::Set raw_columns(const Cells::Set& set, bool with_names) {
+  Cells::Set raw;
+  for (const std::string& column : set) {
+    if (column != "function") {
+      raw.push_back(column);
+      continue;
+    }
+    raw.insert(raw.end(), {"raw", "address"});
+    if (with_names) raw.emplace_back("build_id");
+  }
+  return raw;
+}
+
 // Runs a query of files in the folder.
 pi::Status make_tables(Engine& engine, Query query, const Question& question,
                        const std::string& source = {}) {
   const std::string folder = literal(question.folder), file = names_file(question.folder);
-  std::error_code problem;
-  const bool exists = std::filesystem::exists(file, problem);
+  const Naming naming = naming_of(question, "function");
   const std::string none =
       "(SELECT '' AS build_id, CAST(0 AS BIGINT) AS address, '' AS function WHERE FALSE)";
-  const std::string shown = "shown(source.function, source.module, source.address)";
   return run(
       engine,
-      sql(query, {{"folder", folder.substr(1, folder.size() - 2)},
-                  {"names", exists ? fmt::format("read_parquet({})", literal(file)) : none},
-                  {"named", exists ? fmt::format("COALESCE(names.function, {})", shown) : shown},
-                  {"join", exists ? "LEFT JOIN names ON names.build_id = source.build_id AND "
-                                    "names.address = source.address"
-                                  : ""},
-                  {"source", source},
-                  {"dates", dates(question.period)}}));
+      sql(query,
+          {{"folder", folder.substr(1, folder.size() - 2)},
+           {"names", naming.join.empty() ? none : fmt::format("read_parquet({})", literal(file))},
+           {"named", naming.named},
+           {"join", naming.join},
+           {"source", source},
+           {"dates", dates(question.period)}}));
 }
 
 // Of one file: DuckDB reports a file whose columns differ from the others'.
@@ -132,6 +165,8 @@ pi::Status make_record_view(Engine& engine, const Question& question,
         fmt::format("the traces of {} days of hosts have changed since their sums "
                     "were written: pitrace-fleet compact makes them fast again.",
                     sources->stale));
+  if (const auto hosts = overlaps_of(engine, question, *sources); !hosts.empty())
+    warnings.push_back(overlap_warning(hosts));
   return make_tables(engine, Query::duckdb, question, source_of(*sources, question.period));
 }
 
@@ -174,6 +209,50 @@ pi::Status make_views(Engine& engine, const Question& question, bool two_sides,
   return make_selection(engine, question, two_sides, "records", "all_records");
 }
 
+pi::Status Cells::make(const std::vector<Set>& sets) {
+  columns_.clear();
+  const Naming naming = naming_of(question_, "raw");
+  with_names_ = !naming.join.empty();
+  // Constants and what decides nothing take time, too.
+  const std::string whole = two_sides_ ? "side, host" : "host";
+  std::string lists;
+  for (const Set& given : sets) {
+    const Set set = raw_columns(given, with_names_);
+    lists += fmt::format("{}({}{}{})", lists.empty() ? "" : ", ", whole, set.empty() ? "" : ", ",
+                         fmt::join(set, ", "));
+    for (const std::string& column : set)
+      if (std::ranges::find(columns_, column) == columns_.end()) columns_.push_back(column);
+  }
+  if (columns_.empty()) {  // GROUPING() needs a column
+    columns_.emplace_back("kernel");
+    lists += fmt::format(", ({}, kernel)", whole);
+  }
+  const bool functions = std::ranges::find(columns_, "raw") != columns_.end();
+  return run(engine_,
+             sql(Query::cells, {{"whole", whole},
+                                {"columns", fmt::format("{}", fmt::join(columns_, ", "))},
+                                {"sets", lists},
+                                {"function", functions ? ", " + naming.named + " AS function" : ""},
+                                {"join", functions ? naming.join : ""}}));
+}
+
+pi::Status Cells::use(const Set& set) {
+  const Set raw = raw_columns(set, with_names_);
+  uint64_t level = 0;
+  for (const std::string& column : columns_)
+    level = 2 * level + (std::ranges::find(raw, column) == raw.end() ? 1 : 0);
+  return run(engine_, fmt::format("CREATE OR REPLACE VIEW records AS SELECT * FROM cells WHERE "
+                                  "level = {}",
+                                  level));
+}
+
+Cells::Set columns_of(const std::string& level) {
+  Cells::Set columns;
+  if (level != "host") columns.push_back(column_of(level));
+  if (module_of(level) == "module") columns.emplace_back("module");
+  return columns;
+}
+
 pi::Result<Summary> summarize(Engine& engine, Answer& answer) {
   const auto rows = engine.query(sql(Query::summary));
   if (!rows) return rows.error();
@@ -191,6 +270,13 @@ pi::Result<Summary> summarize(Engine& engine, Answer& answer) {
         "Their sums and shares mean little.",
         summary.kinds));
   return summary;
+}
+
+std::optional<std::string> missing_paths(int64_t in_paths, int64_t selected) {
+  if (in_paths >= selected) return std::nullopt;
+  return fmt::format(
+      "{} of {} ticks are left out: the tables paths, stacks and frames do not have them.",
+      selected - in_paths, selected);
 }
 
 std::string time_text(int64_t micros) {
@@ -223,6 +309,41 @@ std::string module_of(const std::string& level) {
 std::string shown(const std::string& name, const std::string& level) {
   if (!name.empty()) return pi::printable(name);
   return level == "function" ? "NoSymbols" : level == "module" ? "NoModule" : "(unknown)";
+}
+
+std::string shown_at_end(const std::string& name, const std::string& module,
+                         const std::string& level, size_t before, size_t width) {
+  constexpr std::string_view mark = "..";
+  constexpr size_t gap = 2, least = 10;
+  std::string left = shown(name, level), right = pi::printable(module);
+  const auto joined = [&] { return right.empty() ? left : left + "  " + right; };
+  if (width == 0) return joined();
+  const size_t space = std::max(width, before + least) - before;
+  if (post::columns_of(joined()) <= space) return joined();
+  if (level == "module") return post::shortened(left, space, mark);
+  // A path says most at its end.
+  if (post::columns_of(right) > space / 3) right = right.substr(right.rfind('/') + 1);
+  right = post::shortened(right, space / 3, mark);
+  const size_t used = right.empty() ? 0 : post::columns_of(right) + gap;
+  left = level == "function" ? post::short_name(left, space - used, mark)
+                             : post::shortened(left, space - used, mark);
+  return joined();
+}
+
+std::string fact_line(const char* name, const std::string& text, size_t width) {
+  constexpr size_t before = 12;
+  std::string out;
+  std::string_view head = name;
+  // The lines of a paragraph after the first one are indented.
+  for (const std::string& line :
+       width == 0 ? std::vector<std::string>{text}
+                  : post::paragraph_lines(text, std::max<size_t>(width, before + 20) - before)) {
+    const size_t begin = std::min(line.find_first_not_of(' '), line.size());
+    out += head.empty() ? fmt::format("{:{}}{}\n", "", before, line.substr(begin))
+                        : fmt::format(" {:<9}: {}\n", head, line.substr(begin));
+    head = {};
+  }
+  return out;
 }
 
 }  // namespace fleet

@@ -71,6 +71,14 @@ TEST(FleetConditions, TheKeysOfWords) {
   EXPECT_TRUE(fleet::keys_of({}).empty());
 }
 
+TEST(FleetConditions, WordsLeaveHosts) {
+  for (const char* words : {"", "service=a", "host=web1", "host=db,host=web*", "host=*1",
+                            "host=w*1", "host=*", "host=w*b*"})
+    EXPECT_TRUE(fleet::leaves_host({words}, "web1")) << words;
+  for (const char* words : {"host=web", "host=*2", "host=b*", "host=w*2*", "host=web1x,service=a"})
+    EXPECT_FALSE(fleet::leaves_host({words}, "web1")) << words;
+}
+
 TEST(FleetConditions, APeriodReadsTheFoldersOfItsDaysAndOfTheDayBefore) {
   EXPECT_EQ(fleet::dates({}), "TRUE");
   EXPECT_EQ(fleet::condition(fleet::Period{}), "TRUE");

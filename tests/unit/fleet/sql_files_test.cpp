@@ -27,6 +27,8 @@ TEST(SqlFiles, EachIsItsOwn) {
   EXPECT_THAT(fleet::sql(fleet::Query::source), HasSubstr("epoch_us(time) AS last_micros"));
   EXPECT_THAT(fleet::sql(fleet::Query::source_days), HasSubstr("epoch_us(last) AS last_micros"));
   EXPECT_THAT(fleet::sql(fleet::Query::compact), HasSubstr("COPY"));
+  EXPECT_THAT(fleet::sql(fleet::Query::overlaps), HasSubstr("'pitrace.end'"));
+  EXPECT_THAT(fleet::sql(fleet::Query::cells), HasSubstr("GROUPING SETS"));
 }
 
 TEST(SqlFiles, WordsAreReplacedAndOtherBracesStay) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <compare>
 #include <map>
+#include <string>
 #include <tuple>
 #include <unordered_map>
 
@@ -363,7 +364,10 @@ bool FleetTables::write_records(const Summary& summary, Sink& sink) const {
     to.text(loss.reason).null(11).number(static_cast<int64_t>(loss.count)).null(3);
     if (!to.end()) return false;
   }
-  return writer.finish(names_.metadata(summary, "records", fleet_version));
+  ParquetWriter::Metadata metadata = names_.metadata(summary, "records", fleet_version);
+  const int64_t end = ParquetNames::micros(last_time_, records_.epoch());
+  metadata.emplace_back("pitrace.end", std::to_string(end));
+  return writer.finish(metadata);
 }
 
 }  // namespace

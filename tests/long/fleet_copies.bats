@@ -1,0 +1,118 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# pitrace-fleet on folders as copies from two hosts make them: one name twice, files that are missing or not complete; and on narrow
+# terminals. With DuckDB's library from npm.
+
+bats_require_minimum_version 1.5.0
+
+# host NUMBER: records five seconds as run.fleet does, as a host of its own name.
+host() {
+    mkdir "host$1" && cd "host$1" || return
+    export PITRACE_SOCKET=$BATS_FILE_TMPDIR/recorder$1
+    swtrace init --source perf
+    swtrace enable tprof
+    swtrace stacks both
+    swtrace on
+    sleep 5
+    swtrace off
+    swtrace get
+    swtrace free
+    post --fleet "../fleet$1" swtrace.nrm2
+}
+
+setup_file() {
+    command -v npm >/dev/null || skip "needs npm (scripts/install-deps long)"
+    [ "$(id -u)" -eq 0 ] || skip "needs root to trace the system"
+    export PATH="$BUILD_DIR/bin:$PATH"
+    cd "$BATS_FILE_TMPDIR" || return
+    if [[ -z ${PITRACE_DUCKDB-} ]]; then
+        cp -r "$SOURCE_DIR/tests/long/export" readers
+        (cd readers && npm ci --ignore-scripts --no-audit --no-fund)
+        export PITRACE_DUCKDB=$BATS_FILE_TMPDIR/readers/node_modules/@duckdb/node-bindings-linux-x64/libduckdb.so
+    fi
+    # Three at the same time, of which two have one name.
+    for i in 1 2 3; do
+        # shellcheck disable=SC2016 # expanded by the host
+        BATS_FILE_TMPDIR=$BATS_FILE_TMPDIR unshare --uts --net bash -ec "$(declare -f host)"'; hostname "web$((1 + $1 / 3))"; host "$1"' host "$i" 3>&- &
+    done
+    wait
+    mkdir fleet && cp -r fleet1/. fleet3/. fleet/
+}
+
+setup() { cd "$BATS_FILE_TMPDIR" || return; }
+
+ticks() { pitrace-fleet top --json "$1" 2>/dev/null | jq .ticks; }
+
+@test "two machines with one name are noticed, also in sums by day" {
+    pitrace-fleet report fleet >/dev/null 2>messages
+    run ! grep 'traces of the same time' messages
+    [ "$(pitrace-fleet report --json fleet | jq .hosts)" -eq 2 ]
+    cp -r fleet twins && cp -r fleet2/. twins/
+    [ "$(ticks twins)" -eq $(($(ticks fleet) + $(ticks fleet2))) ]
+    for words in report top flame "diff --a host=web1 --b host=web2"; do
+        # shellcheck disable=SC2086 # words
+        pitrace-fleet $words twins >/dev/null 2>messages
+        grep 'web1 has traces of the same time.*two machines' messages
+    done
+    # Only where they are selected.
+    pitrace-fleet top --where host=web2 twins >/dev/null 2>messages
+    run ! grep 'traces of the same time' messages
+    for table in records paths stacks frames; do mv "twins/$table/date="* "twins/$table/date=2026-01-02"; done
+    pitrace-fleet compact twins 2>messages
+    grep 'web1 has traces of the same time' messages
+    rm -r twins/records
+    pitrace-fleet report twins >/dev/null 2>messages
+    grep 'web1 has traces of the same time' messages
+}
+
+@test "ticks whose call paths have not been copied are reported" {
+    cp -r fleet partly
+    pitrace-fleet flame partly 2>&1 >/dev/null | { run ! grep 'left out'; }
+    rm partly/stacks/*/host=web2/*.parquet
+    missing=$(ticks fleet3) all=$(ticks fleet)
+    pitrace-fleet flame partly 2>&1 >/dev/null | grep -F "$missing of $all ticks are left out"
+    pitrace-fleet report --html partly.html partly 2>&1 | grep -F "$missing of $all ticks are left out"
+    grep -qF "$missing of $all ticks are left out" partly.html
+}
+
+@test "files that are not complete are named, each table's" {
+    for table in records paths stacks frames; do
+        rm -rf cut && cp -r fleet cut
+        file=$(echo cut/$table/*/host=web1/*.parquet)
+        truncate -s -100 "$file"
+        run -1 pitrace-fleet flame cut
+        [[ $output == *"1 file is not complete"*"$file"*"Copy it again"* ]]
+        truncate -s 0 "$file"
+        run -1 pitrace-fleet flame cut
+        [[ $output == *"1 file is not complete"*"$file"* ]]
+        cp "fleet1/${file#cut/}" "$file"
+        pitrace-fleet flame cut >/dev/null
+    done
+}
+
+@test "an empty folder, and words in the wrong places, are reported" {
+    mkdir -p empty/records/date=2026-01-02/host=web1 nothing
+    run -1 pitrace-fleet report nothing
+    [[ $output == *"nothing is no folder of post --fleet"* ]]
+    run -1 pitrace-fleet report empty
+    [[ $output == *"empty/records has no table"* ]]
+    run -1 pitrace-fleet flame empty
+    run -0 pitrace-fleet compact empty
+    run -255 pitrace-fleet fleet report
+    [[ $output == *"'fleet' is no question"* ]]
+    run -255 pitrace-fleet report fleet fleet2
+    run -1 pitrace-fleet report --where host=nosuch fleet
+    [[ $output == *"no tick is selected"* ]]
+}
+
+@test "answers fit into a narrow terminal" {
+    for width in 40 60; do
+        for words in report "top --by module" "diff --a host=web1 --b host=web2"; do
+            COLUMNS=$width script -qec "pitrace-fleet $words fleet 2>/dev/null" /dev/null | sed 's/\r//g' >narrow
+            grep -E '^ (A|Hosts)  ' narrow
+            awk -v width=$width 'length($0) > width { print; wide = 1 } END { exit wide }' narrow
+        done
+    done
+    # Not in a file.
+    COLUMNS=60 pitrace-fleet report --lines 0 fleet | awk 'length($0) > 60' | grep -q .
+}
