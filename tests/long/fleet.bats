@@ -397,7 +397,7 @@ END
     file=$(find older/records -name '*.parquet' | sort | head -n 1)
     LC_ALL=C sed -i 's/records 3\.0/records 2.0/' "$file"
     run -1 pitrace-fleet top older
-    [[ $output == *"have the schema 'records 2.0', not 'records 3.x'"* ]]
+    [[ $output == *"$file has the schema 'records 2.0', not 'records 3.x'"* ]]
 }
 
 @test "a file that ends too early, one that is none, and folders with wildcards are reported" {

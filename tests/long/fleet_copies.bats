@@ -105,6 +105,36 @@ ticks() { pitrace-fleet top --json "$1" 2>/dev/null | jq .ticks; }
     [[ $output == *"no tick is selected"* ]]
 }
 
+@test "tables of another kind, copies under other names and folders that cannot be read are reported" {
+    cp -r fleet foreign
+    # It has the columns that this question needs.
+    cp fleet/paths/*/host=web1/*.parquet "$(echo foreign/records/*/host=web1)/zz.parquet"
+    run -1 pitrace-fleet top --by host foreign
+    [[ $output == *"/zz.parquet has the schema 'paths 3.0', not 'records 3.x'"* ]]
+    rm foreign/records/*/host=web1/zz.parquet
+    cp fleet/records/*/host=web1/*.parquet "$(echo foreign/records/*/host=web1)/it's
+again.parquet"
+    pitrace-fleet top foreign 2>&1 >/dev/null | grep 'web1 has traces of the same time.*copied under another name'
+    rm foreign/records/*/host=web1/it*
+    chmod 000 foreign/records/*/host=web1
+    chmod 755 . foreign
+    if setpriv --reuid 65534 --clear-groups test -x "$BATS_FILE_TMPDIR/foreign/records" -a -r "$PITRACE_DUCKDB"; then
+        run -1 setpriv --reuid 65534 --clear-groups --inh-caps=-all "$(command -v pitrace-fleet)" top "$BATS_FILE_TMPDIR/foreign"
+        [[ $output == *"cannot read"*"host=web1: Permission denied"* ]]
+    fi
+    chmod 755 foreign/records/*/host=web1
+    mv foreign $'for\neign'
+    run -1 pitrace-fleet top $'for\neign'
+    [[ $output == *"control character"* ]]
+}
+
+@test "call paths whose function is [rare] are missing where functions are selected, and said to be" {
+    mkdir rare
+    for i in 1 3; do post --fleet rare --rare 1000000 "host$i/swtrace.nrm2"; done
+    pitrace-fleet flame rare 2>&1 >/dev/null | { run ! grep 'left out'; }
+    pitrace-fleet flame --where 'module=[kernel]' rare 2>&1 >/dev/null | grep -F 'their function is [rare] (post --rare)'
+}
+
 @test "answers fit into a narrow terminal" {
     for width in 40 60; do
         for words in report "top --by module" "diff --a host=web1 --b host=web2"; do

@@ -75,13 +75,19 @@ std::string all_tables(const std::string& folder) {
   return folder + "/records/*/*/*.parquet";
 }
 
+pi::Status each_date(const std::string& table, const Dates& dates,
+                     const std::function<pi::Status(const std::string&)>& take) {
+  constexpr std::string_view begin = "date=";
+  return each_folder(table, begin, [&](const std::string& day) {
+    return dates.have(day.substr(begin.size())) ? take(day) : pi::Status();
+  });
+}
+
 pi::Status each_day(const std::string& table, const Dates& dates,
                     const std::function<pi::Status(const std::string&, const std::string&)>& take) {
-  return each_folder(table, "date=", [&](const std::string& day) {
-    const std::string date = day.substr(day.find('=') + 1);
-    if (!dates.have(date)) return pi::Status();
+  return each_date(table, dates, [&](const std::string& day) {
     return each_folder(table + "/" + day, "host=", [&](const std::string& host) {
-      return take(day + "/" + host, date);
+      return take(day + "/" + host, day.substr(day.find('=') + 1));
     });
   });
 }
@@ -169,8 +175,7 @@ pi::Result<HostDays> host_days(Engine& engine, const std::string& folder, const 
 }
 
 bool has_wildcard(const HostDays& all) {
-  return std::ranges::any_of(
-      all, [](const auto& day) { return day.first.find_first_of("*?[]{}\\") != day.first.npos; });
+  return std::ranges::any_of(all, [](const auto& day) { return !fits_pattern(day.first); });
 }
 
 std::string today() {
@@ -278,8 +283,8 @@ pi::Result<Answer> compact(Engine& engine, const std::string& folder) {
   if (!days) return days.error();
   if (has_wildcard(*days))
     return pi::Error{-1,
-                     "the name of a folder of a host has a character that is a wildcard for "
-                     "DuckDB: post does not write such names."};
+                     "the name of a folder of a host has a control character, or one that is a "
+                     "wildcard for DuckDB: post does not write such names."};
   const std::string now = today();
   size_t written = 0, kept = 0, open = 0;
   std::set<std::string> overlaps;

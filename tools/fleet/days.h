@@ -30,6 +30,10 @@ struct Sources {
 // The pattern of all tables of sums by function.
 std::string all_tables(const std::string& folder);
 
+// Calls back with "date=..." of each folder of a table, which has this path.
+pi::Status each_date(const std::string& table, const Dates& dates,
+                     const std::function<pi::Status(const std::string&)>& take);
+
 // Calls back with "date=.../host=..." and the date of each folder of a table, which has this path.
 pi::Status each_day(const std::string& table, const Dates& dates,
                     const std::function<pi::Status(const std::string&, const std::string&)>& take);

@@ -83,8 +83,8 @@ std::string overlap_warning(const std::set<std::string>& hosts) {
     if (++count <= shown) names += (names.empty() ? "" : ", ") + pi::printable(host);
   if (hosts.size() > shown) names += fmt::format(" and {} more", hosts.size() - shown);
   return fmt::format(
-      "{} {} traces of the same time, which are added up: do two machines have that name? (A clock "
-      "that was set back looks the same.)",
+      "{} {} traces of the same time, which are added up: do two machines have that name? (A "
+      "clock that was set back, and a table copied under another name, look the same.)",
       names, hosts.size() == 1 ? "has" : "have");
 }
 

@@ -311,7 +311,7 @@ pi::Status write_page(Engine& engine, const Question& question, bool two_sides, 
     ns += static_cast<uint64_t>(whole(row[7]));
   }
   const uint64_t all = ticks.all() + base.all();
-  if (const auto missing = missing_paths(static_cast<int64_t>(all), facts.ticks)) {
+  if (const auto missing = missing_paths(static_cast<int64_t>(all), facts.ticks, question)) {
     facts.notes.push_back(*missing);
     answer.warnings.push_back(*missing);
   }

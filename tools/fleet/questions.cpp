@@ -94,16 +94,19 @@ post::HtmlTable page_table(const std::vector<Line>& rows, const std::string& lev
   return table;
 }
 
-// Passes on a table by each level, of the selected rows, which are read once.
+// Passes on a table by each level, of the selected rows, which are read once. For one table the
+// sums for several of them take longer than they save.
 pi::Status each_table(
     Engine& engine, const Question& question, const std::vector<std::string>& levels,
     const std::function<void(const std::string&, const std::vector<Line>&)>& take) {
   Cells cells(engine, question, false);
+  const bool several = levels.size() > 1;
   std::vector<Cells::Set> sets;
   for (const std::string& level : levels) sets.push_back(columns_of(level));
-  if (pi::Status status = cells.make(sets); !status) return status;
+  if (pi::Status status = several ? cells.make(sets) : pi::Status(); !status) return status;
   for (const std::string& level : levels) {
-    if (pi::Status status = cells.use(columns_of(level)); !status) return status;
+    if (pi::Status status = several ? cells.use(columns_of(level)) : pi::Status(); !status)
+      return status;
     const auto rows = lines_of(engine, level);
     if (!rows) return rows.error();
     take(level, *rows);
@@ -197,7 +200,7 @@ pi::Result<Answer> flame(Engine& engine, const Question& question) {
       process.replace(at, 1, "\\x3b");
     answer.text += fmt::format("{};{} {}\n", process, pi::printable(row.path), row.ticks);
   }
-  if (const auto missing = missing_paths(ticks, summary->ticks))
+  if (const auto missing = missing_paths(ticks, summary->ticks, question))
     answer.warnings.push_back(*missing);
   return answer;
 }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <pi/printable.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <map>
@@ -132,6 +133,11 @@ std::string literal(std::string_view text) {
     if (c == '\'') out += c;
   }
   return out + "'";
+}
+
+bool fits_pattern(std::string_view path) {
+  return path.find_first_of("*?[]{}\\") == path.npos &&
+         std::ranges::none_of(path, [](char c) { return static_cast<unsigned char>(c) < ' '; });
 }
 
 pi::Result<std::string> condition(const std::vector<std::string>& words) {

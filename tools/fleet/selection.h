@@ -29,6 +29,10 @@ pi::Result<int64_t> parse_time(const std::string& text, int64_t now);
 // Text in quotation marks of SQL. Control characters are left out: no name in the tables has any.
 std::string literal(std::string_view text);
 
+// Whether DuckDB finds files by a pattern that begins with this path: no character has a meaning,
+// and literal() keeps all of them.
+bool fits_pattern(std::string_view path);
+
 // "KEY=VALUE[,KEY=VALUE...]": alternatives of one key, and all keys at once, as a condition on the
 // table all_records; "TRUE" without any. Losses have a host and a
 // kernel only, and are selected by these. In a value, * stands for any text.

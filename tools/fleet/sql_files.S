@@ -26,6 +26,7 @@ fleet_sql_\name:
         query   source_days
         query   compact
         query   overlaps
+        query   schemas
         query   cells
 
         .section .note.GNU-stack, "", @progbits

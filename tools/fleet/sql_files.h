@@ -28,6 +28,7 @@ enum class Query {
   source_days,
   compact,
   overlaps,
+  schemas,
   cells
 };
 

@@ -73,26 +73,40 @@ pi::Status make_tables(Engine& engine, Query query, const Question& question,
            {"dates", dates(question.period)}}));
 }
 
-// Of one file: DuckDB reports a file whose columns differ from the others'.
-pi::Status check_schema(Engine& engine, const Question& question) {
+// Tables of another kind or version can have the columns that a question needs, and would count.
+pi::Status check_schemas(Engine& engine, const Question& question, const Sources& sources) {
   constexpr std::string_view needed = "records 3.";
-  const auto first = engine.query(fmt::format("SELECT COALESCE(MIN(file), '') FROM glob({})",
-                                              literal(question.folder + "/records/*/*/*.parquet")));
-  if (!first) return first.error();
-  const std::string file = first->size() == 1 ? text(first->front()[0]) : "";
-  std::error_code problem;
-  if (file.empty() && std::filesystem::exists(question.folder + "/days", problem)) return {};
-  if (file.empty()) return pi::Error{-1, pi::printable(question.folder) + "/records has no table."};
-  const auto rows = engine.query(
-      fmt::format("SELECT COALESCE(MAX(decode(value)), '') FROM parquet_kv_metadata({}) WHERE "
-                  "decode(key) = 'pitrace.schema'",
-                  literal(file)));
+  std::string patterns;
+  const auto add = [&](const std::string& pattern) {
+    patterns += (patterns.empty() ? "" : ", ") + literal(pattern);
+  };
+  // Not the files of other days.
+  const std::string all = all_tables(question.folder), table = question.folder + "/records";
+  for (const std::string& pattern : sources.records) {
+    if (pattern != all) {
+      add(pattern);
+      continue;
+    }
+    const pi::Status status =
+        each_date(table, dates_of(question.period), [&](const std::string& day) {
+          add(table + "/" + day + "/*/*.parquet");
+          return pi::Status();
+        });
+    if (!status) return status;
+  }
+  if (patterns.empty()) return {};
+  const auto rows =
+      engine.query(sql(Query::schemas, {{"files", "[" + patterns + "]"},
+                                        {"needed", literal(fmt::format("{}%", needed))}}));
   if (!rows) return rows.error();
-  const std::string found = rows->size() == 1 ? text(rows->front()[0]) : "";
-  if (found.starts_with(needed)) return {};
-  return pi::Error{-1, fmt::format("the tables in {} have the schema '{}', not '{}x': write them "
-                                   "again by post --fleet of this version, in a new folder.",
-                                   pi::printable(question.folder), pi::printable(found), needed)};
+  if (rows->empty()) return {};
+  return pi::Error{
+      -1,
+      fmt::format("{} has the schema '{}', not '{}x': if it is a table of post --fleet of another "
+                  "version, write all of them again, in a new folder; else it does not belong "
+                  "there.",
+                  pi::printable(text(rows->front()[0])), pi::printable(text(rows->front()[1])),
+                  needed)};
 }
 
 // Makes a view of the selected rows of another one, with their sides.
@@ -129,6 +143,29 @@ std::string list_of(const std::vector<std::string>& files) {
   return list + "]";
 }
 
+// DuckDB leaves out folders that it cannot read.
+pi::Result<bool> has_tables(const std::string& folder, const Period& period) {
+  bool found = false;
+  std::error_code problem;
+  const std::string records = folder + "/records";
+  if (!std::filesystem::exists(records, problem)) return found;
+  const auto status =
+      each_day(records, dates_of(period), [&](const std::string& host_day, const std::string&) {
+        const std::string path = records + "/" + host_day;
+        std::filesystem::directory_iterator at(path, problem);
+        if (problem)
+          return pi::Status(pi::Error{
+              problem.value(),
+              fmt::format("cannot read {}: {}.", pi::printable(path), problem.message())});
+        for (; !found && !problem && at != std::filesystem::directory_iterator();
+             at.increment(problem))
+          found = at->path().filename().string().ends_with(".parquet");
+        return pi::Status();
+      });
+  if (!status) return status.error();
+  return found;
+}
+
 // The rows of all sources, as SQL.
 std::string source_of(const Sources& sources, const Period& period) {
   // The columns that both kinds of tables have.
@@ -150,9 +187,15 @@ std::string source_of(const Sources& sources, const Period& period) {
 pi::Status make_record_view(Engine& engine, const Question& question,
                             std::vector<std::string>& warnings) {
   if (const pi::Status status = check_folder(question.folder); !status) return status;
-  if (const pi::Status status = check_schema(engine, question); !status) return status;
   const auto sources = sources_of(engine, question);
   if (!sources) return sources.error();
+  const auto tables = has_tables(question.folder, question.period);
+  if (!tables) return tables.error();
+  if (!*tables && sources->days.empty() && sources->missing == 0)
+    return pi::Error{-1, pi::printable(question.folder) +
+                             "/records has no table, or none of the days of --since and --until."};
+  if (*tables)
+    if (const pi::Status status = check_schemas(engine, question, *sources); !status) return status;
   if (sources->records.empty() && sources->days.empty())
     return pi::Error{-1, "no table is of that time, or has what the question needs."};
   if (sources->missing != 0)
@@ -174,9 +217,9 @@ pi::Status make_record_view(Engine& engine, const Question& question,
 
 // The files are found by a pattern, in which these characters have a meaning.
 pi::Status check_folder(const std::string& folder) {
-  if (folder.find_first_of("*?[]{}\\") != folder.npos)
-    return pi::Error{-1, fmt::format("the name of the folder {} has a character that is a wildcard "
-                                     "for DuckDB: use a link without it.",
+  if (!fits_pattern(folder))
+    return pi::Error{-1, fmt::format("the name of the folder {} has a control character, or one "
+                                     "that is a wildcard for DuckDB: use a link without it.",
                                      pi::printable(folder))};
   std::error_code problem;
   if (!std::filesystem::is_directory(folder + "/records", problem) &&
@@ -272,11 +315,18 @@ pi::Result<Summary> summarize(Engine& engine, Answer& answer) {
   return summary;
 }
 
-std::optional<std::string> missing_paths(int64_t in_paths, int64_t selected) {
+std::optional<std::string> missing_paths(int64_t in_paths, int64_t selected,
+                                         const Question& question) {
   if (in_paths >= selected) return std::nullopt;
+  bool of_functions = false;
+  for (const auto* words : {&question.where, &question.a, &question.b})
+    for (const std::string& key : keys_of(*words))
+      of_functions |= key == "function" || key == "module";
   return fmt::format(
-      "{} of {} ticks are left out: the tables paths, stacks and frames do not have them.",
-      selected - in_paths, selected);
+      "{} of {} ticks are left out: {}the tables paths, stacks and frames do not have "
+      "them.",
+      selected - in_paths, selected,
+      of_functions ? "in call paths their function is [rare] (post --rare), or " : "");
 }
 
 std::string time_text(int64_t micros) {

@@ -69,7 +69,8 @@ pi::Result<Summary> summarize(Engine& engine, Answer& answer);
 
 // A warning, unless as many ticks have call paths as were selected: the tables of call paths may
 // have been removed, or not copied.
-std::optional<std::string> missing_paths(int64_t in_paths, int64_t selected);
+std::optional<std::string> missing_paths(int64_t in_paths, int64_t selected,
+                                         const Question& question);
 
 std::string time_text(int64_t micros);  // "2026-11-27 10:30:00"
 double percent(int64_t part, int64_t whole);

@@ -71,6 +71,13 @@ TEST(FleetConditions, TheKeysOfWords) {
   EXPECT_TRUE(fleet::keys_of({}).empty());
 }
 
+TEST(FleetConditions, PathsThatArePatternsOrLoseCharacters) {
+  for (const char* path : {"fleet", "/srv/my fleet/it's", "date=2026-11-24/host=web%2F1", ""})
+    EXPECT_TRUE(fleet::fits_pattern(path)) << path;
+  for (const char* path : {"a*", "a?", "[a]", "{a}", "a\\", "new\nline", "tab\t"})
+    EXPECT_FALSE(fleet::fits_pattern(path)) << path;
+}
+
 TEST(FleetConditions, WordsLeaveHosts) {
   for (const char* words : {"", "service=a", "host=web1", "host=db,host=web*", "host=*1",
                             "host=w*1", "host=*", "host=w*b*"})

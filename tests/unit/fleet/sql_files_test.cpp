@@ -28,6 +28,7 @@ TEST(SqlFiles, EachIsItsOwn) {
   EXPECT_THAT(fleet::sql(fleet::Query::source_days), HasSubstr("epoch_us(last) AS last_micros"));
   EXPECT_THAT(fleet::sql(fleet::Query::compact), HasSubstr("COPY"));
   EXPECT_THAT(fleet::sql(fleet::Query::overlaps), HasSubstr("'pitrace.end'"));
+  EXPECT_THAT(fleet::sql(fleet::Query::schemas), HasSubstr("'pitrace.schema'"));
   EXPECT_THAT(fleet::sql(fleet::Query::cells), HasSubstr("GROUPING SETS"));
 }
 
