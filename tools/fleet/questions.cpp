@@ -35,11 +35,15 @@ pi::Result<std::vector<Line>> lines_of(Engine& engine, const std::string& level)
   return rows;
 }
 
-std::string facts(const Summary& summary) {
-  return fmt::format(
-      " Hosts    : {} (kernels: {})\n Time     : {} to {} UTC\n Ticks    : {}\n Lost     : {}\n",
-      summary.hosts, summary.kernels, time_text(summary.first_micros),
-      time_text(summary.last_micros), summary.ticks, summary.lost);
+std::string facts(const Summary& summary, size_t width) {
+  return fact_line("Hosts", fmt::format("{} (kernels: {})", summary.hosts, summary.kernels),
+                   width) +
+         fact_line("Time",
+                   fmt::format("{} to {} UTC", time_text(summary.first_micros),
+                               time_text(summary.last_micros)),
+                   width) +
+         fact_line("Ticks", fmt::format("{}", summary.ticks), width) +
+         fact_line("Lost", fmt::format("{}", summary.lost), width);
 }
 
 Json facts_json(const Summary& summary) {
@@ -142,7 +146,7 @@ pi::Result<Answer> tables_of(Engine& engine, const Question& question,
   if (!summary) return summary.error();
   Json json = facts_json(*summary);
   Json tables = Json::object();
-  if (!question.json) answer.text = facts(*summary);
+  if (!question.json) answer.text = facts(*summary, question.width);
   const pi::Status status = each_table(
       engine, question, of, [&](const std::string& level, const std::vector<Line>& rows) {
         if (question.json)

@@ -192,8 +192,10 @@ pi::Status make_record_view(Engine& engine, const Question& question,
   const auto tables = has_tables(question.folder, question.period);
   if (!tables) return tables.error();
   if (!*tables && sources->days.empty() && sources->missing == 0)
-    return pi::Error{-1, pi::printable(question.folder) +
-                             "/records has no table, or none of the days of --since and --until."};
+    return pi::Error{-1, condition(question.period) == "TRUE"
+                             ? pi::printable(question.folder) + "/records has no table."
+                             : "no tick is selected: no table is of the days of --since and "
+                               "--until."};
   if (*tables)
     if (const pi::Status status = check_schemas(engine, question, *sources); !status) return status;
   if (sources->records.empty() && sources->days.empty())
@@ -364,13 +366,14 @@ std::string shown(const std::string& name, const std::string& level) {
 std::string shown_at_end(const std::string& name, const std::string& module,
                          const std::string& level, size_t before, size_t width) {
   constexpr std::string_view mark = "..";
-  constexpr size_t gap = 2, least = 10;
+  constexpr size_t gap = 2, least = 8, least_of_both = 20;
   std::string left = shown(name, level), right = pi::printable(module);
   const auto joined = [&] { return right.empty() ? left : left + "  " + right; };
   if (width == 0) return joined();
   const size_t space = std::max(width, before + least) - before;
   if (post::columns_of(joined()) <= space) return joined();
   if (level == "module") return post::shortened(left, space, mark);
+  if (space < least_of_both) right.clear();
   // A path says most at its end.
   if (post::columns_of(right) > space / 3) right = right.substr(right.rfind('/') + 1);
   right = post::shortened(right, space / 3, mark);
