@@ -72,7 +72,6 @@ ticks() { pitrace-fleet top --json "$1" 2>/dev/null | jq .ticks; }
     missing=$(ticks fleet3) all=$(ticks fleet)
     pitrace-fleet flame partly 2>&1 >/dev/null | grep -F "$missing of $all ticks are left out"
     pitrace-fleet report --html partly.html partly 2>&1 | grep -F "$missing of $all ticks are left out"
-    grep -qF "$missing of $all ticks are left out" partly.html
 }
 
 @test "files that are not complete are named, each table's" {
@@ -132,7 +131,7 @@ again.parquet"
     mkdir rare
     for i in 1 3; do post --fleet rare --rare 1000000 "host$i/swtrace.nrm2"; done
     pitrace-fleet flame rare 2>&1 >/dev/null | { run ! grep 'left out'; }
-    pitrace-fleet flame --where 'module=[kernel]' rare 2>&1 >/dev/null | grep -F 'their function is [rare] (post --rare)'
+    pitrace-fleet flame --where 'module=vmlinux' rare 2>&1 >/dev/null | grep -F 'their function is [rare] (post --rare)'
 }
 
 @test "answers fit into a narrow terminal" {
