@@ -430,9 +430,9 @@ int a2n_read_code(a2n_context *context, uint64_t time, uint32_t pid, uint64_t ad
  * demangled, and it is null if no such entry is there or the file is not on this machine. */
 const char *a2n_get_plt_name(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address);
 
-/* *file_address becomes the virtual address in its file, as nm and objdump show it, of an address of
- * pid at this time. A2N_NO_MODULE: no file was read, as for JIT-compiled code, the kernel, the vdso and
- * saved symbols of an unknown file; A2N_NULL_SYMDATA: file_address is null. */
+/* *file_address becomes the virtual address in its file (or in the vdso's image), as nm and objdump show
+ * it, of an address of pid at this time. A2N_NO_MODULE: no file was read, as for JIT-compiled code, the
+ * kernel and saved symbols of an unknown file; A2N_NULL_SYMDATA: file_address is null. */
 int a2n_get_file_address(a2n_context *context, uint64_t time, uint32_t pid, uint64_t address,
 			 uint64_t *file_address);
 

@@ -247,8 +247,19 @@ own_symbols() {
 @test "calls with few ticks are [rare], in which all ticks of these calls are" {
     # Of a program whose functions all have names: other call paths can be equal only by name.
     fleet flame --where "host=node1,process=$program" >whole
-    # More than most of its call paths have.
-    few=$(awk '{ print $NF }' whole | sort -n | awk '{ ticks[NR] = $1 } END { print ticks[int(NR * 0.7) + 1] + 1 }')
+    # The least number with which several callers have callees with fewer ticks.
+    few=$(python3 - whole <<'END'
+import collections, sys
+all = collections.Counter()
+for line in open(sys.argv[1]):
+    path, _, ticks = line.rstrip('\n').rpartition(' ')
+    names = path.split(';')
+    for end in range(1, len(names) + 1):
+        all[tuple(names[:end])] += int(ticks)
+print(next(few for few in sorted({ticks + 1 for ticks in all.values()})
+           if len({path[:-1] for path, ticks in all.items() if ticks < few <= all[path[:-1]]}) >= 3))
+END
+    )
     post --fleet rare --rare "$few" host1/swtrace.tar.zst
     pitrace-fleet flame --where "process=$program" rare >folded
     python3 - whole folded "$few" <<'END'

@@ -277,7 +277,9 @@ std::optional<uint64_t> Library::file_address(uint32_t pid, uint64_t address, ui
   if (!piece || jitted(space, piece, address, time, JitTrust::timed)) return {};
   Mapping& mapping = mappings_[piece->tag];
   if (!mapping.resolved) resolve(mapping);
-  if (mapping.module->kind != ModuleKind::file || !mapping.file || !mapping.bias) return {};
+  const ModuleKind kind = mapping.module->kind;
+  const bool has_addresses = kind == ModuleKind::file || kind == ModuleKind::vdso;
+  if (!has_addresses || !mapping.file || !mapping.bias) return {};
   return address - *mapping.bias;
 }
 

@@ -32,7 +32,7 @@ def named(frame, root):
     """Functions without a symbol get the name that pitrace-fleet resolve has found, or that of their file and address."""
     bare = frame["function"] == ""
     if bare.any():
-        files = frame["module"].fillna("").str.replace(".*/", "", regex=True)
+        files = frame["module"].fillna("").str.replace(".*/", "", regex=True).replace("[vdso]", "vdso")
         places = frame["address"].map(lambda address: "" if pandas.isna(address) else format(int(address), "x"))
         frame["function"] = frame["function"].mask(bare, "[" + files + "+0x" + places + "]")
     try:

@@ -67,6 +67,9 @@ TEST_F(VdsoTest, AFunctionWithoutSymbolHasOneBracket) {
     if ((answer.data.flags & A2N_FLAG_FUNCTION) == 0) continue;
     ++without;
     ASSERT_TRUE(answer.symbol.starts_with("[vdso+0x")) << answer.symbol;
+    uint64_t in_image = 0;
+    ASSERT_EQ(A2nGetFileAddressAt(pid, answer.data.sym_addr, 0, &in_image), A2N_SUCCESS);
+    ASSERT_EQ(std::stoull(answer.symbol.substr(answer.symbol.find("0x")), nullptr, 16), in_image);
   }
   if (without == 0) GTEST_SKIP() << "all functions of this kernel's vdso have symbols";
 }
