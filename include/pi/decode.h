@@ -242,6 +242,19 @@ inline bool decode_migration(const RecordView& record, Migration& out) {
   return true;
 }
 
+struct Running {
+  uint32_t pid;
+  uint32_t tid;  // 0: the idle task
+};
+
+inline bool decode_running(const RecordView& record, Running& out) {
+  if (record.major() != PITRACE_MAJOR_DISPATCH || record.minor() != PITRACE_DISPATCH_RUNS ||
+      record.int_count() < 2)
+    return false;
+  out = {record.int_at(0), record.int_at(1)};
+  return true;
+}
+
 inline bool is_time(const RecordView& record) {
   return record.major() == PITRACE_MAJOR_TIME || record.major() == PITRACE_MAJOR_TIME_FAKE;
 }

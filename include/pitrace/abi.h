@@ -172,9 +172,12 @@ struct pitrace_record {
  * one), CPU of the wakee, with PITRACE_WAKEUP_INTERRUPT. It precedes the dispatch that it causes;
  * a MIGRATE between the two changes the CPU.
  * MIGRATE: tid, destination CPU.
+ * RUNS: pid, tid of the thread that runs on this CPU. The switch to it has no record, as its source did not report it or
+ * started later: until then, since the record before on this CPU, the thread on the CPU is not known.
  */
 #define PITRACE_DISPATCH_WAKEUP	 0x80000001u
 #define PITRACE_DISPATCH_MIGRATE 0x80000002u
+#define PITRACE_DISPATCH_RUNS	 0x80000003u
 #define PITRACE_WAKEUP_INTERRUPT 0x80000000u /* in the CPU: woken by an interrupt */
 
 #define PITRACE_STATE_RUNNABLE	      0 /* waits for a CPU */

@@ -83,6 +83,9 @@ class RecordBuilder {
   RecordBuilder& migrate(uint64_t time, uint32_t tid, uint32_t cpu) {
     return ints(time, PITRACE_MAJOR_DISPATCH, PITRACE_DISPATCH_MIGRATE, {tid, cpu});
   }
+  RecordBuilder& running(uint64_t time, uint32_t pid, uint32_t tid) {
+    return ints(time, PITRACE_MAJOR_DISPATCH, PITRACE_DISPATCH_RUNS, {pid, tid});
+  }
   // lost: lost records of the stream so far.
   RecordBuilder& lost(uint64_t time, uint64_t lost) {
     pitrace_encode_lost(reserve(time, PITRACE_LOST_SIZE), low(time), lost);

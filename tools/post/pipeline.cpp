@@ -57,8 +57,10 @@ bool check_dispatch(const Stream& stream, DamageLog& damage) {
   pi::Dispatch dispatch;
   pi::Wakeup wakeup;
   pi::Migration migration;
+  pi::Running running;
   if (!pi::decode_dispatch(record, dispatch))
-    return pi::decode_wakeup(record, wakeup) || pi::decode_migration(record, migration);
+    return pi::decode_wakeup(record, wakeup) || pi::decode_migration(record, migration) ||
+           pi::decode_running(record, running);
   if (record.int_count() > 2 && !pi::stack_of_dispatch(record).exists())
     log_bad_stack(stream, damage);
   return true;

@@ -68,6 +68,7 @@ void OffCpu::check_gap(const Stream& stream, bool new_gap) {
 
 void OffCpu::set_running(uint32_t cpu, uint32_t thread, uint64_t time) {
   cpus_[cpu].running = thread;
+  cpus_[cpu].switched = time;
   if (options_.intervals && begun_) options_.intervals->dispatch(cpu, thread, time);
 }
 
@@ -87,7 +88,8 @@ void OffCpu::begin(uint64_t time) {
     if (cpu.running != no_thread) set_running(number, cpu.running, time);
   });
   stacks_ = {};
-  dispatches_ = idle_dispatches_ = wakeups_ = gaps_ = contradicted_ = missing_wakeups_ = 0;
+  dispatches_ = idle_dispatches_ = wakeups_ = gaps_ = unreported_ = contradicted_ =
+      missing_wakeups_ = 0;
 }
 
 void OffCpu::add(const Stream& stream, bool selected, const pi::UserFrames* user_frames) {
@@ -110,6 +112,7 @@ void OffCpu::take(const Stream& stream) {
   pi::Dispatch dispatched;
   pi::Wakeup wakeup;
   pi::Migration migration;
+  pi::Running running;
   if (pi::decode_dispatch(record, dispatched)) {
     dispatch(stream, dispatched);
   } else if (pi::decode_wakeup(record, wakeup)) {
@@ -117,7 +120,44 @@ void OffCpu::take(const Stream& stream) {
     if (wakeup.tid != 0) wake(wakeup, stream.time());
   } else if (pi::decode_migration(record, migration)) {
     if (migration.tid != 0) ++threads_[find(migration.tid, stream.time())].facts.times.migrations;
+  } else if (pi::decode_running(record, running)) {
+    find_running(stream, running);
   }
+}
+
+// The switch to this thread is missing. Since the last one on this CPU it is not known when the
+// thread of that one left, and when this one came.
+void OffCpu::find_running(const Stream& stream, const pi::Running& running) {
+  const uint32_t cpu = stream.cpu();
+  const uint64_t time = stream.time();
+  const uint32_t before = cpus_[cpu].running;
+  const uint32_t now = running.tid == 0 ? idle : find(running.tid, running.pid, time);
+  if (now == before) return;
+  if (before != no_thread) ++unreported_;
+  uint64_t since = cpus_[cpu].switched;
+  if (before < first_special && threads_[before].thread_state == ThreadState::running) {
+    settle(threads_[before], threads_[before].since);
+    threads_[before].thread_state = ThreadState::unknown;
+  }
+  if (now != idle) {
+    State& thread = threads_[now];
+    judge(thread, time);
+    if (thread.thread_state == ThreadState::running) {
+      if (thread.facts.selected) ++contradicted_;
+      if (cpus_[thread.cpu].running == now) set_running(thread.cpu, no_thread, time);
+      since = thread.since;
+    }
+    // It has waited until it could have come to this CPU.
+    settle(thread, std::min(std::max(since, thread.since), time));
+    thread.thread_state = ThreadState::unknown;
+    settle(thread, time);
+    thread.thread_state = ThreadState::running;
+    thread.wait = no_wait;
+    thread.early = PathTree::root;
+    thread.cpu = cpu;
+    relabel(thread);
+  }
+  set_running(cpu, now, time);
 }
 
 void OffCpu::dispatch(const Stream& stream, const pi::Dispatch& dispatch) {

@@ -162,6 +162,8 @@ class OffCpu final : public Subscriber {
   uint64_t dispatches() const { return dispatches_; }
   uint64_t wakeups() const { return wakeups_; }
   uint64_t gaps() const { return gaps_; }  // where records are missing
+  // Places where a thread runs to which no dispatch was reported, though nothing was lost.
+  uint64_t unreported() const { return unreported_; }
   // Dispatches of a thread that ran on another CPU.
   uint64_t contradicted() const { return contradicted_; }
   // Times blocked that ended without a wake-up.
@@ -185,11 +187,13 @@ class OffCpu final : public Subscriber {
     uint32_t running = no_thread;
     uint64_t breaks = 0;     // of its stream so far
     uint64_t last_time = 0;  // of its records
+    uint64_t switched = 0;   // when running was last set
   };
 
   void check_gap(const Stream& stream, bool new_gap);
   void take(const Stream& stream);
   void dispatch(const Stream& stream, const pi::Dispatch& dispatch);
+  void find_running(const Stream& stream, const pi::Running& running);
   void leave(uint32_t index, const pi::RecordView& record, uint32_t state, uint64_t time);
   void set_running(uint32_t cpu, uint32_t thread, uint64_t time);
   void enter(uint32_t index, uint32_t cpu, uint64_t time);
@@ -237,6 +241,7 @@ class OffCpu final : public Subscriber {
   uint64_t idle_dispatches_ = 0;  // of these, of the idle task
   uint64_t wakeups_ = 0;
   uint64_t gaps_ = 0;
+  uint64_t unreported_ = 0;
   uint64_t contradicted_ = 0;
   uint64_t missing_wakeups_ = 0;
 };

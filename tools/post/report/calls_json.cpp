@@ -104,6 +104,7 @@ Json off_cpu_json(const OffCpu& off_cpu, const Summary& summary) {
                {"gaps", off_cpu.gaps()},
                {"contradictions", off_cpu.contradicted()},
                {"stacks", stacks_json(off_cpu.stacks())}};
+  if (off_cpu.unreported() != 0) json["unreported"] = off_cpu.unreported();
   json["threads"] = Json::array();
   for (const ThreadRow& row : make_thread_rows(off_cpu, summary.names, clip_time(summary)))
     json["threads"].push_back(thread_json(row));

@@ -96,6 +96,10 @@ std::vector<LeadAndText> off_cpu_sentences(const OffCpu& off_cpu) {
   add("Gaps", off_cpu.gaps(),
       " places where records are missing: the running thread is unknown until the next dispatch, "
       "and the time of threads that waited meanwhile is counted as unknown.");
+  add("Not reported", off_cpu.unreported(),
+      " switches of which the kernel has no record, although nothing was lost: which thread ran "
+      "until the next "
+      "one is counted as unknown.");
   add("Contradictions", off_cpu.contradicted(),
       " dispatches of a thread that ran elsewhere: its time since then is counted as unknown.");
   const StackCounts& stacks = off_cpu.stacks();

@@ -93,6 +93,37 @@ TEST(OffCpu, AgreesWithAKnownScheduleOfOneProcessor) {
 
 // With random dispatches and losses, waits never exceed the time off the CPU, and wakers' shares
 // never exceed their wait.
+// The kernel has no record of a switch from 48 to 32.
+TEST(OffCpu, AroundASwitchThatIsNotReportedTimesAreUnknown) {
+  RecordBuilder records;
+  records.dispatch(1000, 32, 32, PITRACE_STATE_RUNNABLE)
+      .dispatch(5000, 48, 48, PITRACE_STATE_PREEMPTED)
+      .running(9000, 32, 32)
+      .dispatch(9000, 0, 0, PITRACE_STATE_SLEEPING)
+      .dispatch(12000, 32, 32, PITRACE_STATE_RUNNABLE)
+      .running(13000, 32, 32)  // as is known already
+      .dispatch(15000, 0, 0, PITRACE_STATE_SLEEPING)
+      .wakeup(20000, 99, 0, 0);
+  TraceBuilder trace;
+  trace.section(section_trace, {}, records.bytes());
+  const Json json = off_cpu_of(trace.bytes());
+  EXPECT_EQ(json["dispatches"], 5);
+  EXPECT_EQ(json["unreported"], 1);
+  EXPECT_EQ(json["gaps"], 0);
+  EXPECT_EQ(json["contradictions"], 0);
+  const auto times = [&](const std::string& tid) {
+    for (const Json& thread : json["threads"])
+      if (thread["thread"].get<std::string>().ends_with(tid))
+        return std::vector<uint64_t>{thread["running_ns"], thread["runnable_ns"],
+                                     thread["blocked_ns"], thread["unknown_ns"],
+                                     thread["dispatches"]};
+    return std::vector<uint64_t>();
+  };
+  EXPECT_EQ(times("_0020"), (std::vector<uint64_t>{7000, 0, 8000, 4000, 2}));
+  // All of its time is unknown, so it is not shown.
+  EXPECT_EQ(times("_0030"), std::vector<uint64_t>());
+}
+
 TEST(OffCpu, WaitsNeverExceedTheTimeOffTheCpu) {
   Random random(23);
   for (size_t round = 0; round < test_support::rounds(200); ++round) {
@@ -113,6 +144,9 @@ TEST(OffCpu, WaitsNeverExceedTheTimeOffTheCpu) {
             break;
           case 2:
             records.migrate(time, tid, random.below(3));
+            break;
+          case 3:
+            records.running(time, tid / 2, tid);
             break;
           default:
             records.dispatch(time, tid / 2, tid, random.below(10));

@@ -295,6 +295,13 @@ TEST(Decode, DistinguishesDispatchesWakeupsAndMigrations) {
   ASSERT_TRUE(pi::decode_migration(pi::RecordView(migrated.bytes()), migration));
   EXPECT_EQ(migration.tid, 8u);
   EXPECT_EQ(migration.cpu, 2u);
+  pi::Running running{};
+  RecordBuilder runs(false);
+  runs.running(1, 7, 8);
+  ASSERT_TRUE(pi::decode_running(pi::RecordView(runs.bytes()), running));
+  EXPECT_FALSE(pi::decode_dispatch(pi::RecordView(runs.bytes()), dispatch));
+  EXPECT_EQ(running.pid, 7u);
+  EXPECT_EQ(running.tid, 8u);
 }
 
 }  // namespace
