@@ -76,6 +76,139 @@ ticks() {
     [ "$(jq .trace.tick_ns tprof.json)" -eq 3000000 ]
 }
 
+@test "the directory of perf record --threads" {
+    perf record -q -a --threads -e cpu-clock -F 499 -g -o threads.data "./$threads" 1 >/dev/null 2>perf.err || skip "perf cannot record so"
+    [ -d threads.data ]
+    post --import threads.data/ --json --clip 0
+    samples threads.data >wanted
+    ticks | diff - wanted
+    [ "$(jq -r .trace.scope tprof.json)" = system ]
+}
+
+# with_tracefs COMMAND...: where the kernel's tracepoints can be read; the mount is this command's alone.
+with_tracefs() {
+    unshare -m bash -c '{ [ -d /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing; } && exec "$@"' with_tracefs "$@"
+}
+
+# switches FILE: of each sample of sched:sched_switch its time in nanoseconds, next's thread id, and what PITRACE_STATE_* has of prev.
+switches() {
+    perf script -i "$1" --ns -G -F time,event,trace 2>/dev/null | awk 'BEGIN {
+            state["S"] = 1; state["D"] = 2; state["T"] = state["t"] = 3; state["X"] = state["Z"] = 4; state["P"] = 5; state["I"] = 6 }
+        !/ sched:sched_switch: / { next }
+        { split($1, time, "[.:]"); match($0, /prev_state=[^ ]+/); letter = substr($0, RSTART + 11, RLENGTH - 11); match($0, / next_pid=[0-9]+/)
+          value = / prev_pid=0 / ? 0 : letter == "R+" ? 256 : state[substr(letter, 1, 1)] + 0
+          printf "%d%09d %d %d\n", time[1], time[2], substr($0, RSTART + 10, RLENGTH - 10), value }' | sort
+}
+
+# dispatches POST_SHOW: the same of the dispatches that post -showx has written.
+dispatches() {
+    gawk 'function number(text) { return strtonum("0x" text) }
+        $4 == 12 && number($5) < 2147483648 { split($6, time, ":"); printf "%d %d %d\n", number(time[1]) * 4294967296 + number(time[2]), number($7), number($8) }' "$1" | sort
+}
+
+# same_switches FILE: each switch that perf has recorded is in the report, and only what perf has lost is lost.
+same_switches() {
+    switches "$1" >wanted
+    [ "$(wc -l <wanted)" -ge 10 ]
+    post --import "$1" --json --offcpu --clip 0
+    [ "$(jq .off_cpu.dispatches tprof.json)" -eq "$(wc -l <wanted)" ]
+    perf script -i "$1" --show-lost-events 2>/dev/null | grep -q PERF_RECORD_LOST || grep -q 'Nothing lost' tprof.out
+    post -r "${1%/}.nrm2" -showx
+    dispatches post.show | diff - wanted
+}
+
+# off FILE: of each thread of the program "starts" its id, how often it was switched to, and for how many nanoseconds it was off the CPU
+# between a switch away from it and one to it. The kernel does not report every switch: where the last one on a CPU was to another thread,
+# it is not known when prev came, but not before it was woken.
+off() {
+    perf script -i "$1" --ns -G -F cpu,time,event,trace 2>/dev/null | awk -v name="$threads" '
+        { cpu = $1; split($2, time, "[.:]"); now = time[1] % 1000000 * 1000000000 + time[2] }
+        / sched:sched_waking: / && match($0, / pid=[0-9]+/) {
+          woken = substr($0, RSTART + 5, RLENGTH - 5)
+          if (woken in left && blocked[woken]) sum[woken] += now - left[woken]
+          if (woken in left ? blocked[woken] : !(woken in on)) { left[woken] = now; blocked[woken] = 0 } }
+        !/ sched:sched_switch: / { next }
+        {          match($0, / prev_pid=[0-9]+/); prev = substr($0, RSTART + 10, RLENGTH - 10)
+          match($0, / next_pid=[0-9]+/); next_tid = substr($0, RSTART + 10, RLENGTH - 10) }
+        { last = runs[cpu] "" }
+        last != prev && prev in left { if (since[cpu] > left[prev]) sum[prev] += since[cpu] - left[prev]; delete left[prev] }
+        last != prev && prev in on && on[prev] != cpu { runs[on[prev]] = ""; since[on[prev]] = now }
+        { delete on[last]; delete on[prev]; since[cpu] = now; runs[cpu] = next_tid }
+        next_tid in on && on[next_tid] != cpu { runs[on[next_tid]] = ""; since[on[next_tid]] = now }
+        next_tid in left { sum[next_tid] += now - left[next_tid]; delete left[next_tid] }
+        { on[next_tid] = cpu; ++came[next_tid]; if (prev != 0) left[prev] = now; blocked[prev] = !/ prev_state=R/ }
+        index($0, "prev_comm=" name " ") { named[prev] = 1 }
+        END { for (tid in named) printf "%04x %d %.0f\n", tid, came[tid], sum[tid] }' | sort
+}
+
+@test "context switches of perf record -e sched:sched_switch" {
+    [ "$(swtrace check --json | jq .perf_system_works)" = true ] || skip "needs perf_event_open for the whole system"
+    with_tracefs true 2>/dev/null || skip "needs root and tracefs"
+    with_tracefs perf record -q -a -m 1024 -e cpu-clock/freq=499/ -e sched:sched_switch,sched:sched_waking -g -o switches.data "./$threads" 1 >/dev/null
+    same_switches switches.data
+    samples switches.data cpu-clock >wanted
+    ticks | diff - wanted
+    run ! grep -q 'Context switches' tprof.out
+    [ "$(jq -r .trace.scope tprof.json)" = system ]
+    # All but the end of a last wait.
+    if grep -q 'Nothing lost' tprof.out; then
+        off switches.data >wanted
+        [ "$(wc -l <wanted)" -ge 2 ]
+        jq -r '.off_cpu.threads[] | "\(.thread | split("_") | last) \(.dispatches) \(.runnable_ns + .blocked_ns - .cut_ns)"' tprof.json | sort >found
+        join wanted found | awk '$2 != $4 || $3 != $5 { print; bad = 1 } END { exit bad || NR < 2 }'
+    fi
+}
+
+@test "context switches to a pipe, in a directory, compressed, and of perf sched record" {
+    [ "$(swtrace check --json | jq .perf_system_works)" = true ] || skip "needs perf_event_open for the whole system"
+    with_tracefs true 2>/dev/null || skip "needs root and tracefs"
+    with_tracefs perf record -q -a -e sched:sched_switch -o - "./$threads" 0.2 2>/dev/null | cat >piped.data
+    same_switches piped.data
+    with_tracefs perf record -q -a -z --threads -e cpu-clock/freq=499/ -e sched:sched_switch -o threads2.data "./$threads" 0.2 >/dev/null
+    same_switches threads2.data
+    with_tracefs perf sched record -o sched.data "./$threads" 0.2 >/dev/null 2>&1
+    same_switches sched.data
+    [ "$(jq .off_cpu.wakeups tprof.json)" -eq "$(perf script -i sched.data -F event 2>/dev/null | grep -c 'sched:sched_wak\(ing\|eup_new\)')" ]
+}
+
+@test "context switches of certain processes are not shown" {
+    with_tracefs true 2>/dev/null || skip "needs root and tracefs"
+    with_tracefs perf record -q -e sched:sched_switch -o some.data "./$threads" 0.2 >/dev/null
+    "./$threads" 100 &
+    local pid=$!
+    with_tracefs perf record -q -e sched:sched_switch -p "$pid" -o pid.data sleep 0.5 >/dev/null
+    with_tracefs perf record -q --no-inherit -e sched:sched_switch -p "$pid" -o alone.data sleep 0.5 >/dev/null
+    kill "$pid"
+    for each in some pid alone; do
+        [ "$(perf script -i "$each.data" -F event 2>/dev/null | grep -c sched_switch)" -gt 0 ] || continue
+        run -1 post --import "$each.data" --json --offcpu
+        post --import "$each.data" --json
+        [ "$(jq -r .trace.scope tprof.json)" != system ]
+        tr -s ' \n' ' ' <tprof.out | grep -q 'have only the switches away from their threads'
+    done
+}
+
+@test "parts of a directory that are links out of it, too many or no files are refused" {
+    mkdir -p parts/good parts/linked parts/pipe parts/empty parts/many
+    cp perf.data parts/good/data
+    head -c 2000 /dev/zero >parts/good/data.0
+    run -3 post --import parts/good -o parts --json
+    cp perf.data parts/linked/data
+    ln -s "$PWD/perf.data" parts/linked/data.0
+    run -1 post --import parts/linked -o parts
+    [[ $output == *"'parts/linked' has a file 'data.0' that cannot be opened: a symbolic link leads out of the directory."* ]]
+    cp perf.data parts/pipe/data
+    mkfifo parts/pipe/data.0
+    run -1 timeout 10 post --import parts/pipe -o parts
+    [[ $output == *"cannot be opened: not a regular file."* ]]
+    run -1 post --import parts/empty -o parts
+    [[ $output == *"'parts/empty' is a directory without a recording: 'data' cannot be opened: No such file or directory."* ]]
+    cp perf.data parts/many/data
+    (cd parts/many && touch $(seq -f data.%.0f 0 1024))
+    run -1 bash -c 'ulimit -n 4096; post --import parts/many -o parts'
+    [[ $output == *"'parts/many' has more than 1024 files."* ]]
+}
+
 @test "a recording that was made elsewhere has names by its build-ids" {
     mkdir -p kept moved
     cp "$program" kept/ && mv "$program" moved/
@@ -103,7 +236,7 @@ ticks() {
     run -1 post --import bad/text -o bad
     [[ $output == *"'bad/text' is no recording of perf"* ]]
     run -1 post --import bad -o bad
-    [[ $output == *"'bad' is a directory; what 'perf record --threads' writes is not read."* ]]
+    [[ $output == *"'bad' is a directory without a recording: 'data' cannot be opened"* ]]
     mkfifo bad/pipe
     run -1 timeout 10 post --import bad/pipe -o bad
     run -1 timeout 10 post --import /dev/zero -o bad

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <map>
+#include <span>
 #include <string>
 
 #include <pi/decode.h>
@@ -76,7 +77,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   pi::perfutil::PerfStream stream(fd.get(), file->begin, file->end);
   AnyCode code;
   pi::perfutil::Recording recording(*file, "", max_sorted_bytes, check, &code);
-  (void)recording.convert(stream);
+  // Every other input is read as a directory with a second file of the same records.
+  pi::perfutil::PerfStream other(fd.get(), file->begin, file->end, true);
+  pi::perfutil::PerfStream* const streams[] = {&stream, &other};
+  (void)recording.convert(std::span(streams).first(1 + size % 2));
   (void)describe_import(*file, recording, stream.damage(), "missing");
   (void)build_id_lines(*file);
   return 0;

@@ -20,6 +20,7 @@
 #include "elf_builder.h"
 #include "heap_log_builder.h"
 #include "import/perf_data.h"
+#include "import/perf_sched_data.h"
 #include "text_trace.h"
 
 namespace {
@@ -309,8 +310,21 @@ bool write_recordings(const std::string& directory) {
   copies.event(copied_attr(), {some_event})
       .record(perf_mmap2(5, 0x1000, 0x1000, 0, 7, 4, "/bin/prog", 10))
       .record(copied_sample(20, "the stack bytes.", PERF_SAMPLE_REGS_ABI_64));
+  PerfData switches = scheduler_data(PERF_SAMPLE_CALLCHAIN);
+  switches.record(thread_map(~uint64_t{0}))
+      .record(switch_sample(100, 5, 6, 1, 7, 8, true))
+      .record(switch_sample(110, 5, 5, 0x100, 99, 8, true))   // 5 was not switched to
+      .record(switch_sample(120, ~0u, 99, 0x10, 0, 8, true))  // of an unknown process
+      .record(PerfRecord(PERF_RECORD_LOST).u64(1).u64(3).end(5, 7, 125))
+      .record(switch_sample(130, 0, 0, 0, 6, 8, true));
+  PerfData named = scheduler_data();
+  named.record(thread_map(5))
+      .record(waking_sample(90, 8, 6, 1))
+      .record(switch_sample(100, 5, 6, 1, 7, 8));
   return write_seed(directory, 0, data.file()) && write_seed(directory, 1, data.piped()) &&
-         write_seed(directory, 2, packed.file()) && write_seed(directory, 3, copies.file());
+         write_seed(directory, 2, packed.file()) && write_seed(directory, 3, copies.file()) &&
+         write_seed(directory, 4, switches.file()) && write_seed(directory, 5, switches.piped()) &&
+         write_seed(directory, 6, named.file());
 }
 
 bool write_traces(const std::string& directory) {

@@ -57,13 +57,15 @@ void add_ticks(InfoText& info, const RecordedTicks& ticks) {
   info.add_number(key::stack_depth, ticks.stacks.depth);
 }
 
-// perf does not record which processes or CPUs it was to record. Events of CPUs do not wait for an
-// exec, and their records have the CPU.
+// perf records whether it was to record certain threads. If that record is missing: events of CPUs
+// do not wait for an exec, and their records have the CPU.
 void add_scope(InfoText& info, const PerfFile& file, const Recording& recording) {
   const auto& events = file.events.events();
-  const bool of_cpus =
-      recording.ticks().cpus && !events.empty() && events.front().attr.enable_on_exec == 0;
-  if (of_cpus && recording.only_process() <= 1) {
+  bool of_cpus = file.threads == PerfFile::Threads::of_cpus;
+  if (file.threads == PerfFile::Threads::unknown)
+    of_cpus = recording.only_process() <= 1 && recording.ticks().cpus && !events.empty() &&
+              events.front().attr.enable_on_exec == 0;
+  if (of_cpus) {
     info.add(key::scope, "system");
   } else if (const uint32_t pid = recording.only_process(); pid != 0) {
     info.add(key::scope, "process");
@@ -84,6 +86,7 @@ void add_blind_spots(InfoText& info, const PerfFile& file, const Recording& reco
   if (recording.left_out().switches != 0)
     cannot_see(fmt::format("Context switches: their {} records have no CPU.",
                            recording.left_out().switches));
+  if (*recording.left_out().sched_switch != '\0') cannot_see(recording.left_out().sched_switch);
   if (ticks.copies && !recording.unwinds())
     cannot_see(
         fmt::format("Callers in user code: copies of stacks ('--call-graph dwarf') of the machine "
@@ -163,10 +166,19 @@ InfoText describe_import(const PerfFile& file, const Recording& recording,
   return info;
 }
 
+// perf lists the files with samples that have a build-id: those that are missing have none, or no
+// samples. So of these the inode must be the mapped one, and the file must have no build-id.
 std::string build_id_lines(const PerfFile& file) {
+  const auto fits_in_a_line = [](const std::string& path) {
+    return path.find('\n') == std::string::npos;
+  };
   std::string lines;
+  if (!file.build_ids.empty() && file.is_of_this_host(false))
+    for (const auto& [path, inode] : file.mapped_files)
+      if (!file.build_ids.contains(path) && fits_in_a_line(path))
+        lines += fmt::format("-@{} {}\n", inode, path);
   for (const auto& [path, id] : file.build_ids) {
-    if (path.find('\n') != std::string::npos) continue;
+    if (!fits_in_a_line(path)) continue;
     lines += fmt::format("{} {}\n", id,
                          path == "[kernel.kallsyms]" ? std::string(PITRACE_KERNEL_NAME) : path);
   }

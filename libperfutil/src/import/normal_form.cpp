@@ -68,7 +68,7 @@ Bytes NormalForm::end_other(const RecordFields& fields) {
 // The fields of tick_sample_type.
 void NormalForm::add_sample(Bytes record, const RecordFields& fields) {
   begin(PERF_RECORD_SAMPLE, header_of(record).misc);
-  add(uint64_t{0});
+  add(fields.identifier);
   add(fields.ip);
   add(fields.pid);
   add(fields.tid);
@@ -123,6 +123,12 @@ Bytes NormalForm::other(Bytes record, const RecordFields& fields) {
   return end_other(fields);
 }
 
+Bytes NormalForm::own(std::initializer_list<uint32_t> numbers, const RecordFields& fields) {
+  begin(0, 0);
+  for (const uint32_t number : numbers) add(number);
+  return end_other(fields);
+}
+
 Bytes NormalForm::map(Bytes record, const RecordFields& fields) {
   const size_t path = path_offset(record);
   if (fields.body < path) return {};
@@ -135,6 +141,12 @@ Bytes NormalForm::map(Bytes record, const RecordFields& fields) {
   add(uint32_t{0});
   add_bytes(record.subspan(path, fields.body - path));
   return end_other(fields);
+}
+
+std::pair<uint32_t, uint32_t> NormalForm::thread_of_sample(Bytes record) {
+  constexpr size_t pid = header_bytes + 16, tid = pid + 4;
+  if (header_of(record).type != PERF_RECORD_SAMPLE) return {};
+  return {number_at<uint32_t>(record, pid), number_at<uint32_t>(record, tid)};
 }
 
 void NormalForm::set_time(std::span<std::byte> record, uint64_t time) {
@@ -156,6 +168,9 @@ MapRecord NormalForm::content_of_map(Bytes record, const RecordFields& fields) {
                            ? (number_at<uint32_t>(record, map::protection) & PROT_EXEC) != 0
                            : (misc & PERF_RECORD_MISC_MMAP_DATA) == 0;
   content.path = text_at(record.first(fields.body), path);
+  constexpr size_t inode = map::file + 8;  // behind the device's two numbers
+  if (is_second_kind(record) && !has_build_id(record))
+    content.inode = number_at<uint64_t>(record, inode);
   if (has_build_id(record)) {
     const size_t size = std::min<size_t>(number_at<uint8_t>(record, map::id_size), map::max_id);
     content.build_id = to_hex(record.subspan(map::id, size));

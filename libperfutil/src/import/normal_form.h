@@ -3,7 +3,9 @@
 #ifndef PI_PERFUTIL_NORMAL_FORM_H
 #define PI_PERFUTIL_NORMAL_FORM_H
 
+#include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "perf_fields.h"
@@ -16,6 +18,7 @@ struct MapRecord {
   bool executable = false;
   bool of_kernel = false;
   uint64_t offset = 0;   // in the file; of the kernel's memory an address
+  uint64_t inode = 0;    // 0: not in the record
   std::string build_id;  // lower-case hex; "": not in the record
   std::string path;
 };
@@ -31,9 +34,13 @@ class NormalForm {
   // Whether a copy has all that is needed to find callers.
   static bool can_be_unwound(const UserCopy& copy, uint64_t mask);
   Bytes other(Bytes record, const RecordFields& fields);
+  // A record with some numbers, for the program that imports.
+  Bytes own(std::initializer_list<uint32_t> numbers, const RecordFields& fields);
   // PERF_RECORD_MMAP and _MMAP2, as the latter without a build-id. Empty if it is too short.
   Bytes map(Bytes record, const RecordFields& fields);
 
+  // pid and tid of a record that is a sample; 0 for others.
+  static std::pair<uint32_t, uint32_t> thread_of_sample(Bytes record);
   // Changes the time of a record that one of these has made.
   static void set_time(std::span<std::byte> record, uint64_t time);
 

@@ -63,12 +63,8 @@ void skip_branches(FieldReader& in, uint64_t format) {
   in.skip_words(branches < largest ? branches * each : UINT64_MAX);
 }
 
-// What follows the call chain, up to the copy of the stack.
+// What follows the call chain and the raw data, up to the copy of the stack.
 UserCopy read_copy(FieldReader& in, const RecordedEvent& event) {
-  if (event.has(PERF_SAMPLE_RAW)) {
-    const Bytes size = in.take(sizeof(uint32_t));
-    if (in.good()) (void)in.take(number_at<uint32_t>(size, 0));
-  }
   if (event.has(PERF_SAMPLE_BRANCH_STACK)) skip_branches(in, event.attr.branch_sample_type);
   UserCopy copy;
   if (event.has(PERF_SAMPLE_REGS_USER)) copy.abi = in.next();
@@ -101,6 +97,10 @@ std::optional<RecordFields> fields_of_sample(Bytes record, const RecordedEvent& 
   if (event.has(PERF_SAMPLE_CALLCHAIN)) {
     const uint64_t entries = in.next();
     fields.chain = in.take(entries <= record.size() ? entries * field_bytes : UINT64_MAX);
+  }
+  if (event.has(PERF_SAMPLE_RAW)) {
+    const Bytes size = in.take(sizeof(uint32_t));
+    if (in.good()) fields.raw = in.take(number_at<uint32_t>(size, 0));
   }
   if (event.has(PERF_SAMPLE_STACK_USER)) fields.copy = read_copy(in, event);
   if (!in.good()) return std::nullopt;

@@ -25,9 +25,11 @@ struct RecordFields {
   uint32_t cpu = 0;
   uint64_t ip = 0;
   uint64_t period = 1;
-  Bytes chain;      // of a sample: the entries of its call chain
-  UserCopy copy;    // of a sample whose event has PERF_SAMPLE_STACK_USER
-  size_t body = 0;  // of another record: its bytes without these fields
+  Bytes chain;              // of a sample: the entries of its call chain
+  Bytes raw;                // of a sample of a tracepoint: its fields
+  UserCopy copy;            // of a sample whose event has PERF_SAMPLE_STACK_USER
+  size_t body = 0;          // of another record: its bytes without these fields
+  uint64_t identifier = 0;  // of the event, for PerfConverter; not read
 };
 
 // Nothing if the record is too short for what its event says.

@@ -3,6 +3,8 @@
 // machine.
 #include "perf_file.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -181,6 +183,8 @@ class HeadReader {
 
   static bool is_used(uint32_t number) {
     switch (static_cast<PerfFeature>(number)) {
+      case PerfFeature::tracing_data:
+      case PerfFeature::directory:
       case PerfFeature::build_id:
       case PerfFeature::hostname:
       case PerfFeature::os_release:
@@ -206,6 +210,8 @@ constexpr uint16_t has_size = 1 << 15;
 
 }  // namespace
 
+constexpr size_t max_build_ids = 1 << 16, max_path = 4096;
+
 std::string text_at(Bytes bytes, size_t offset) {
   if (offset >= bytes.size()) return {};
   const auto* text = reinterpret_cast<const char*>(bytes.data()) + offset;
@@ -225,8 +231,27 @@ void PerfFile::take_build_id(Bytes record) {
   add_build_id(text_at(record, id_record::path), to_hex(record.subspan(id_record::id, size)));
 }
 
+// Their number, and for each its id, and its name.
+void PerfFile::take_thread_map(Bytes record) {
+  constexpr size_t number = header_bytes, first = number + 8, each = 24;
+  if (record.size() < first + each || number_at<uint64_t>(record, number) == 0) return;
+  threads = number_at<uint64_t>(record, first) == UINT64_MAX ? Threads::of_cpus : Threads::named;
+}
+
+bool PerfFile::is_of_this_host(bool and_kernel) const {
+  utsname here{};
+  if (host.empty() && !and_kernel) return true;
+  return ::uname(&here) == 0 && host == here.nodename && machine == here.machine &&
+         (!and_kernel || kernel == here.release);
+}
+
+void PerfFile::add_mapped_file(std::string path, uint64_t inode) {
+  if (path.starts_with('/') && !path.starts_with("//") && inode != 0 && path.size() <= max_path &&
+      mapped_files.size() < max_build_ids)
+    mapped_files.emplace(std::move(path), inode);
+}
+
 void PerfFile::add_build_id(std::string path, std::string id) {
-  constexpr size_t max_build_ids = 1 << 16, max_path = 4096;
   if (path.empty() || path.size() > max_path || id.empty() || build_ids.size() >= max_build_ids)
     return;
   const auto [place, is_new] = build_ids.try_emplace(std::move(path), id);
@@ -236,6 +261,12 @@ void PerfFile::add_build_id(std::string path, std::string id) {
 void PerfFile::take_feature(uint32_t number, Bytes content) {
   FeatureReader in(content);
   switch (static_cast<PerfFeature>(number)) {
+    case PerfFeature::tracing_data:
+      tracepoints = TracepointFormats::read(content);
+      return;
+    case PerfFeature::directory:
+      if (content.size() >= sizeof(uint64_t)) directory_version = number_at<uint64_t>(content, 0);
+      return;
     case PerfFeature::hostname:
       host = in.text();
       break;

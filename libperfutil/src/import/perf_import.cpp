@@ -2,19 +2,24 @@
 // Converts a recording of perf (perf.data) to a trace file.
 #include "perf_import.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <pi/budget.h>
 #include <pi/files.h>
 #include <pi/printable.h>
+#include <pi/unique_fd.h>
 
 #include "file/stream_file.h"
 #include "import_info.h"
@@ -133,15 +138,28 @@ RecordedKernel kernel_of(const PerfFile& file, const Recording& recording) {
   return kernel;
 }
 
-std::string damage_of(const PerfFile& file, const PerfStream& stream) {
-  if (!stream.damage().empty()) return stream.damage();
+std::string damage_of(const PerfFile& file, std::span<PerfStream* const> streams) {
+  for (const PerfStream* stream : streams)
+    if (!stream->damage().empty()) return stream->damage();
   return file.cut_off ? "perf did not end it, or the file is cut off" : "";
 }
 
-Status convert(const PerfImport& import, int fd, uint64_t size) {
-  auto file = read_perf_file(fd, size);
+// data: the files with records only, of a recording that is a directory.
+Status convert(const PerfImport& import, const RegularFile& main,
+               const std::vector<RegularFile>& data) {
+  const int fd = main.fd.get();
+  auto file = read_perf_file(fd, static_cast<uint64_t>(main.status.st_size));
   if (!file) return about(import, file.error().message);
-  PerfStream stream(fd, file->begin, file->end);
+  if (file->directory_version > 1)
+    return about(import, fmt::format("is a directory of the version {}, which is not known.",
+                                     file->directory_version));
+  std::vector<std::unique_ptr<PerfStream>> opened;
+  opened.push_back(std::make_unique<PerfStream>(fd, file->begin, file->end));
+  for (const RegularFile& each : data)
+    opened.push_back(std::make_unique<PerfStream>(
+        each.fd.get(), 0, static_cast<uint64_t>(each.status.st_size), true));
+  std::vector<PerfStream*> streams;
+  for (const auto& stream : opened) streams.push_back(stream.get());
   ImportedTrace trace(import.trace);
   const Recording* source = nullptr;
   Recording recording(
@@ -149,7 +167,7 @@ Status convert(const PerfImport& import, int fd, uint64_t size) {
       [&](const BufferView& view) { return trace.take(view, source->start_time(), file->cpus); },
       import.code);
   source = &recording;
-  const Status converted = recording.convert(stream);
+  const Status converted = recording.convert(streams);
   if (!converted && converted.error().message.empty()) return trace.failed(converted.error().code);
   if (!converted) return about(import, converted.error().message);
   if (const Status good = check_ticks(import, *file, recording); !good) return good;
@@ -158,8 +176,16 @@ Status convert(const PerfImport& import, int fd, uint64_t size) {
   const KernelTexts kernel =
       find_kernel_texts(kernel_of(*file, recording), import.proc, import.cache);
   const InfoText info =
-      describe_import(*file, recording, damage_of(*file, stream), kernel.kallsyms_state);
+      describe_import(*file, recording, damage_of(*file, streams), kernel.kallsyms_state);
   return trace.finish(info.text(), build_id_lines(*file), kernel, cpus_of(*file, recording));
+}
+
+// Why a file is no recording, or is no part of one; "": it can be.
+std::string refusal(const RegularFile& file) {
+  const auto size = static_cast<uint64_t>(file.status.st_size);
+  if (size > sparse_file.of(real_size(file.fd.get(), file.status)))
+    return "consists mostly of holes; it is no recording.";
+  return {};
 }
 
 bool is_directory(const std::string& path) {
@@ -167,20 +193,49 @@ bool is_directory(const std::string& path) {
   return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
+// What 'perf record --threads' writes: a file 'data', and for each thread of perf 'data.NUMBER'
+// with the records of some CPUs.
+Status convert_directory(const PerfImport& import) {
+  constexpr size_t max_files = 1024;
+  const UniqueFd directory(::open(import.recording.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) return about(import, fmt::format("cannot be opened: {}.", errno_text(errno)));
+  const auto open_part = [&](const std::string& name) -> Result<RegularFile> {
+    auto file = open_regular_below(path_of(directory.get()), name);
+    if (file || file.error().code != EXDEV) return file;
+    return Error{EXDEV, "a symbolic link leads out of the directory"};
+  };
+  auto main = open_part("data");
+  if (!main)
+    return about(import, fmt::format("is a directory without a recording: 'data' cannot be opened: "
+                                     "{}.",
+                                     main.error().message));
+  if (const std::string why = refusal(*main); !why.empty()) return about(import, why);
+  std::vector<RegularFile> files;
+  for (size_t number = 0;; ++number) {
+    const std::string name = fmt::format("data.{}", number);
+    auto file = open_part(name);
+    if (!file && file.error().code == ENOENT) break;
+    if (!file)
+      return about(import, fmt::format("has a file '{}' that cannot be opened: {}.", name,
+                                       file.error().message));
+    if (files.size() == max_files)
+      return about(import, fmt::format("has more than {} files.", max_files));
+    if (const std::string why = refusal(*file); !why.empty()) return about(import, why);
+    files.push_back(std::move(*file));
+  }
+  return convert(import, *main, files);
+}
+
 }  // namespace
 
 Status import_perf_recording(const PerfImport& import) {
+  if (is_directory(import.recording)) return convert_directory(import);
   auto file = open_regular(import.recording);
-  if (!file && is_directory(import.recording))
-    return about(import,
-                 "is a directory; what 'perf record --threads' writes is not read. Record without "
-                 "--threads.");
   if (!file) return about(import, fmt::format("cannot be opened: {}.", file.error().message));
-  const auto size = static_cast<uint64_t>(file->status.st_size);
-  if (size == 0) return about(import, "is empty: perf record has failed, or still runs.");
-  if (size > sparse_file.of(real_size(file->fd.get(), file->status)))
-    return about(import, "consists mostly of holes; it is no recording.");
-  return convert(import, file->fd.get(), size);
+  if (file->status.st_size == 0)
+    return about(import, "is empty: perf record has failed, or still runs.");
+  if (const std::string why = refusal(*file); !why.empty()) return about(import, why);
+  return convert(import, *file, {});
 }
 
 }  // namespace pi::perfutil

@@ -18,7 +18,8 @@ namespace pi::perfutil {
 namespace {
 
 constexpr size_t max_record = 1 << 16;
-constexpr size_t window_bytes = 8 * max_record;
+constexpr size_t window_bytes = 8 * max_record, small_window_bytes = 2 * max_record;
+constexpr size_t max_attached = 64 << 20;
 // How far records may be compressed; perf's are by a factor of 3 to 50.
 constexpr Budget unpacked_bytes{uint64_t{16} << 20, 1000};
 
@@ -45,9 +46,13 @@ std::span<std::byte> PerfStream::Window::space() {
   return std::span(bytes).subspan(end);
 }
 
-PerfStream::PerfStream(int fd, uint64_t begin, uint64_t end)
-    : fd_(fd), at_(begin), end_(end), zstd_(nullptr, free_context) {
-  file_.bytes.resize(window_bytes);
+PerfStream::PerfStream(int fd, uint64_t begin, uint64_t end, bool one_of_many)
+    : fd_(fd),
+      window_bytes_(one_of_many ? small_window_bytes : window_bytes),
+      at_(begin),
+      end_(end),
+      zstd_(nullptr, free_context) {
+  file_.bytes.resize(window_bytes_);
 }
 
 PerfStream::~PerfStream() = default;
@@ -87,14 +92,22 @@ bool PerfStream::next_of_file() {
   if (!fill(size)) return fail("it ends within a record");
   record_ = file_.rest().first(size);
   file_.begin += size;
-  return skip_attached();
+  return take_attached();
 }
 
 // Some records are followed by data that are no records.
-bool PerfStream::skip_attached() {
+bool PerfStream::take_attached() {
   constexpr size_t whole = header_bytes + 8;
-  if (is(type(), PerfUserRecord::tracing_data) && record_.size() >= header_bytes + 4)
-    skip((number_at<uint32_t>(record_, header_bytes) + uint64_t{7}) / 8 * 8);
+  attached_.clear();
+  if (is(type(), PerfUserRecord::tracing_data) && record_.size() >= header_bytes + 4) {
+    const auto size = number_at<uint32_t>(record_, header_bytes);
+    const uint64_t at = at_ - (file_.end - file_.begin);
+    if (size <= max_attached && size <= end_ - std::min(at, end_)) {
+      attached_.resize(size);
+      attached_.resize(read_at(fd_, at, attached_).bytes);
+    }
+    skip((size + uint64_t{7}) / 8 * 8);
+  }
   if (is(type(), PerfUserRecord::auxiliary) && record_.size() >= whole)
     skip(number_at<uint64_t>(record_, header_bytes));
   return true;
@@ -122,7 +135,7 @@ bool PerfStream::begin_compressed() {
   compressed_ = record_.subspan(begin, size);
   packed_ += size;
   if (zstd_) return true;
-  plain_.bytes.resize(window_bytes);
+  plain_.bytes.resize(window_bytes_);
   zstd_.reset(ZSTD_createDCtx());
   return zstd_ || fail("there is no memory to unpack it");
 }

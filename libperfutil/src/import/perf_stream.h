@@ -22,6 +22,7 @@ enum class PerfUserRecord : uint32_t {
   build_id = 67,
   round_finished = 68,
   auxiliary = 71,
+  thread_map = 73,
   event_update = 78,
   feature = 80,
   compressed = 81,
@@ -30,8 +31,8 @@ enum class PerfUserRecord : uint32_t {
 
 class PerfStream {
  public:
-  // Reads [begin, end) of the file.
-  PerfStream(int fd, uint64_t begin, uint64_t end);
+  // Reads [begin, end) of the file. one_of_many: with less memory.
+  PerfStream(int fd, uint64_t begin, uint64_t end, bool one_of_many = false);
   ~PerfStream();
   PerfStream(const PerfStream&) = delete;
   PerfStream& operator=(const PerfStream&) = delete;
@@ -40,6 +41,8 @@ class PerfStream {
   bool next();
   // At least a header; valid until next().
   Bytes record() const { return record_; }
+  // Of a record of the kind tracing_data: the data that follow it; valid until next().
+  Bytes attached() const { return attached_; }
   uint32_t type() const { return number_at<uint32_t>(record_, 0); }
   // What is wrong with the rest of the file; "": nothing.
   const std::string& damage() const { return damage_; }
@@ -59,7 +62,7 @@ class PerfStream {
   bool next_of_file();
   bool fill(size_t wanted);
   void skip(uint64_t bytes);
-  bool skip_attached();
+  bool take_attached();
   // A record of unpacked ones; false: more of them must be unpacked.
   bool next_unpacked();
   bool begin_compressed();
@@ -67,6 +70,7 @@ class PerfStream {
   bool fail(std::string what);
 
   int fd_;
+  size_t window_bytes_;
   uint64_t at_;  // in the file, where the window ends
   uint64_t end_;
   Window file_;
@@ -76,6 +80,7 @@ class PerfStream {
   uint64_t unpacked_ = 0;
   std::unique_ptr<ZSTD_DCtx_s, void (*)(ZSTD_DCtx_s*)> zstd_;
   Bytes record_;
+  std::vector<std::byte> attached_;
   std::string damage_;
 };
 

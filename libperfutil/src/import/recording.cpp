@@ -3,10 +3,11 @@
 #include "recording.h"
 
 #include <fnmatch.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <queue>
 #include <string_view>
 #include <utility>
 
@@ -48,6 +49,12 @@ bool is_sampled(const RecordedEvent& event) {
   return attr.sample_period != 0 && !dummy;
 }
 
+// Of a thread that ends, after the kernel has released its ids.
+constexpr uint32_t no_id = 0xffffffff;
+
+// Of samples with the stack of a thread that leaves its CPU; ticks have 0.
+constexpr uint64_t switch_identifier = 1;
+
 // The same event of different kinds of cores of one processor.
 std::string_view without_core(std::string_view name) {
   for (const std::string_view core : {"cpu_core/", "cpu_atom/", "cpu_lowpower/"})
@@ -67,15 +74,6 @@ bool is_deferred(Bytes chain) {
   for (size_t at = 0; at < chain.size(); at += field_bytes)
     if (number_at<uint64_t>(chain, at) == mark) return true;
   return false;
-}
-
-// A recording that is cut off does not name its host. Then the inodes of files must show that they
-// are the recorded ones, as for their symbols.
-bool is_of_this_host(const PerfFile& file, bool and_kernel) {
-  utsname here{};
-  if (file.host.empty() && !and_kernel) return true;
-  return ::uname(&here) == 0 && file.host == here.nodename && file.machine == here.machine &&
-         (!and_kernel || file.kernel == here.release);
 }
 
 uint32_t frames_of(const perf_event_attr& attr) {
@@ -107,11 +105,27 @@ Recording::Recording(PerfFile& file, std::string wanted, size_t max_bytes, Take 
   unwinding_.begin();
 }
 
-Status Recording::convert(PerfStream& stream) {
-  while (status_ && stream.next()) see(stream.record());
+// Of several streams the one is read on whose last record is the oldest.
+Status Recording::convert(std::span<PerfStream* const> streams) {
+  using Turn = std::pair<uint64_t, size_t>;
+  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
+  for (size_t i = 0; i < streams.size(); ++i) turns.emplace(0, i);
+  has_rounds_ = streams.size() == 1;
+  while (status_ && !turns.empty()) {
+    const auto [time, number] = turns.top();
+    turns.pop();
+    PerfStream& stream = *streams[number];
+    if (!stream.next()) continue;
+    if (stream.type() == static_cast<uint32_t>(PerfUserRecord::tracing_data))
+      file_.take_feature(static_cast<uint32_t>(PerfFeature::tracing_data), stream.attached());
+    see(stream.record());
+    turns.emplace(std::max(time, order_.take_last_added()), number);
+  }
   if (chosen_.empty()) choose();
   order_.end();
+  while (!held_.empty()) release_switch(held_.begin()->first, 0, 0);
   left_out_.out_of_order = order_.out_of_order();
+  if (!sched_.has_switches() && !has_switch_records_) left_out_.sched_switch = sched_.unused();
   take_sections(true);
   return status_;
 }
@@ -151,7 +165,10 @@ void Recording::see(Bytes record) {
 void Recording::see_user_record(Bytes record) {
   switch (static_cast<PerfUserRecord>(number_at<uint32_t>(record, 0))) {
     case PerfUserRecord::round_finished:
-      return order_.end_round();
+      if (has_rounds_) order_.end_round();
+      return;
+    case PerfUserRecord::thread_map:
+      return file_.take_thread_map(record);
     case PerfUserRecord::attributes:
       return see_attributes(record);
     case PerfUserRecord::event_update:
@@ -213,6 +230,8 @@ void Recording::choose() {
                                  : ::fnmatch(wanted_.c_str(), name.c_str(), 0) == 0;
     if (chosen_[i]) describe_ticks(events[i]);
   }
+  sched_.choose(file_);
+  if (sched_.has_switches()) converter_.add_switch_stacks(switch_identifier);
   if (ticks_.stacks.which != 0) converter_.set_stacks(ticks_.stacks, ticks_.max_frames);
   converter_.set_unwound(unwinds());
 }
@@ -243,10 +262,6 @@ void Recording::describe_ticks(const RecordedEvent& event) {
   ticks_.stacks.depth = PITRACE_STACK_USER_DEPTH_MAX;
 }
 
-bool Recording::is_chosen(const RecordedEvent& event) const {
-  return chosen_[static_cast<size_t>(&event - file_.events.events().data())];
-}
-
 void Recording::count_period(uint64_t period) {
   ++ticks_.count;
   ticks_.least = std::min(ticks_.least, period);
@@ -258,7 +273,8 @@ void Recording::see_sample(Bytes record) {
   if (chosen_.empty()) choose();
   const RecordedEvent* event = file_.events.of_sample(record);
   if (event == nullptr) return damaged();
-  if (!is_chosen(*event)) {
+  const SchedRecords::Kind sched = sched_.kind(number_of(*event));
+  if (!is_chosen(*event) && sched == SchedRecords::Kind::none) {
     ++left_out_.other_events[event->name];
     return;
   }
@@ -268,20 +284,43 @@ void Recording::see_sample(Bytes record) {
     ++left_out_.of_guests;
     return;
   }
-  count_period(fields->period);
   if (fields->pid != 0 && !family_.contains(fields->pid)) others_ = true;
-  left_out_.deferred += is_deferred(fields->chain);
-  const uint64_t mask = event->attr.sample_regs_user;
-  if (unwinds() && NormalForm::can_be_unwound(fields->copy, mask))
-    return order_.add(fields->time, fields->cpu, of_copies,
-                      form_.sample_with_copy(record, *fields, mask));
-  // A thread of the kernel has no user registers.
-  if (unwinds() && fields->copy.abi != PERF_SAMPLE_REGS_ABI_NONE) {
-    ++left_out_.no_copies;
-    return order_.add(fields->time, fields->cpu, of_ticks, form_.cut_sample(record, *fields));
+  if (is_chosen(*event)) {
+    count_period(fields->period);
+    left_out_.deferred += is_deferred(fields->chain);
+    add_sample(record, *event, *fields);
   }
-  order_.add(fields->time, fields->cpu, of_ticks,
-             form_.sample(record, *fields, ticks_.stacks.which != 0));
+  if (sched != SchedRecords::Kind::none) see_sched(sched, record, *event, *fields);
+}
+
+void Recording::add_sample(Bytes record, const RecordedEvent& event, const RecordFields& fields) {
+  const uint64_t mask = event.attr.sample_regs_user;
+  if (unwinds() && NormalForm::can_be_unwound(fields.copy, mask))
+    return order_.add(fields.time, fields.cpu, of_copies,
+                      form_.sample_with_copy(record, fields, mask));
+  // A thread of the kernel has no user registers.
+  if (unwinds() && fields.copy.abi != PERF_SAMPLE_REGS_ABI_NONE) {
+    ++left_out_.no_copies;
+    return order_.add(fields.time, fields.cpu, of_ticks, form_.cut_sample(record, fields));
+  }
+  order_.add(fields.time, fields.cpu, of_ticks,
+             form_.sample(record, fields, ticks_.stacks.which != 0));
+}
+
+// A switch comes after a sample with the stack of the thread that leaves.
+void Recording::see_sched(SchedRecords::Kind kind, Bytes record, const RecordedEvent& event,
+                          RecordFields fields) {
+  const auto content = sched_.read(kind, fields);
+  if (!content) return damaged();
+  const bool is_switch = kind == SchedRecords::Kind::context_switch;
+  if (is_switch && fields.tid != no_id && fields.tid != content->tid) sched_.refuse_namespace();
+  if (!sched_.has_switches()) return;
+  if (is_switch && ticks_.stacks.which != 0) {
+    fields.identifier = switch_identifier;
+    add_sample(record, event, fields);
+  }
+  order_.add(fields.time, fields.cpu, is_switch ? of_switches : of_wakeups,
+             form_.own({content->tid, content->other, content->value, fields.pid}, fields));
 }
 
 void Recording::see_map(Bytes record) {
@@ -293,6 +332,7 @@ void Recording::see_map(Bytes record) {
   if (!map.executable || map.path.empty()) return;
   if (!map.build_id.empty())
     file_.add_build_id(map.of_kernel ? std::string(kernel_name) : map.path, map.build_id);
+  if (!map.of_kernel && map.build_id.empty()) file_.add_mapped_file(map.path, map.inode);
   if (map.of_kernel) {
     // The name of the symbol whose address is in the record follows that of the kernel.
     if (kernel_.symbol.empty() && map.path.starts_with(kernel_name)) {
@@ -326,10 +366,13 @@ void Recording::see_other(Bytes record, Kind kind) {
   if (kind == of_side_band) see_process(record, *fields);
   const bool is_switch =
       header.type == PERF_RECORD_SWITCH || header.type == PERF_RECORD_SWITCH_CPU_WIDE;
+  if (is_switch && chosen_.empty()) choose();
+  if (is_switch && sched_.has_switches()) return;  // with less than the tracepoint's
   if (is_switch && (event == nullptr || !event->has(PERF_SAMPLE_CPU))) {
     ++left_out_.switches;
     return;
   }
+  has_switch_records_ |= is_switch;
   const bool existed = header.type == PERF_RECORD_FORK &&
                        (header.misc & PERF_RECORD_MISC_FORK_EXEC) != 0 && is_of_process(record);
   order_.add(fields->time, fields->cpu, existed ? existing_process : kind,
@@ -363,6 +406,42 @@ void Recording::put_copy(uint64_t time, Bytes record, UserBuffer& trace) {
   });
 }
 
+// Which process a thread belongs to: all three begin with its process.
+void Recording::note_process(Bytes record) {
+  const auto type = number_at<uint32_t>(record, 0);
+  const bool ends = type == PERF_RECORD_EXIT, begins = type == PERF_RECORD_FORK;
+  const size_t tid = header_bytes + (begins || ends ? 8 : 4);
+  if ((begins || ends || type == PERF_RECORD_COMM) && record.size() >= tid + 4)
+    sched_.set_process(number_at<uint32_t>(record, tid), number_at<uint32_t>(record, header_bytes));
+}
+
+// Writes the switch that is held for this CPU. pid, tid: of the thread that runs there now.
+void Recording::release_switch(uint32_t cpu, uint32_t pid, uint32_t tid) {
+  const auto place = held_.find(cpu);
+  if (place == held_.end()) return;
+  auto [change, trace] = place->second;
+  held_.erase(place);
+  if (tid == change.next_tid && pid != no_id) sched_.set_process(tid, pid);
+  // Of a thread that no other record names: most are the first one of their process.
+  change.next_pid = sched_.process_of(change.next_tid).value_or(change.next_tid);
+  converter_.put_switch(change, *trace);
+}
+
+void Recording::put_sched(uint64_t time, uint32_t cpu, uint32_t kind, Bytes record,
+                          UserBuffer& trace) {
+  const auto number = [&](size_t at) { return number_at<uint32_t>(record, header_bytes + 4 * at); };
+  const uint32_t tid = number(0), other = number(1), value = number(2), pid = number(3);
+  release_switch(cpu, pid, kind == of_wakeups ? other : tid);
+  if (!sched_.has_switches()) return;
+  if (kind == of_wakeups)
+    return trace.put_ints(time, PITRACE_MAJOR_DISPATCH, PITRACE_DISPATCH_WAKEUP,
+                          {tid, other, value});
+  if (pid != no_id) sched_.set_process(tid, pid);
+  const auto next = sched_.process_of(other);
+  held_.insert({cpu, {{time, sched_.process_of(tid).value_or(tid), tid, 0, other, value}, &trace}});
+  if (next) release_switch(cpu, *next, other);
+}
+
 void Recording::tell_code(Bytes record) {
   std::string path;
   auto change = PerfConverter::process_change(record, path);
@@ -372,7 +451,7 @@ void Recording::tell_code(Bytes record) {
     const auto known = file_.build_ids.find(path);
     const bool is_vdso = classify_module(path).stamp == PITRACE_STAMP_VDSO;
     code_->add({path, known != file_.build_ids.end() ? known->second : "",
-                is_of_this_host(file_, is_vdso)});
+                file_.is_of_this_host(is_vdso)});
   }
   unwinding_.change(*change);
 }
@@ -380,16 +459,23 @@ void Recording::tell_code(Bytes record) {
 // A record that has no time, or is out of order, gets one here.
 void Recording::put(uint64_t time, uint32_t cpu, uint32_t kind, std::span<std::byte> record) {
   if (!status_) return;
-  UserBuffer* place = buffer(
-      cpu, kind == of_ticks || kind == of_copies ? PITRACE_BUFFER_TRACE : PITRACE_BUFFER_MTE);
+  UserBuffer* place = buffer(cpu, kind < of_side_band ? PITRACE_BUFFER_TRACE : PITRACE_BUFFER_MTE);
   if (place == nullptr) return damaged();
   if (start_time_ == 0) start_time_ = time;
   NormalForm::set_time(record, time);
+  if (kind >= of_side_band) note_process(record);
   if (kind == of_side_band && code_ != nullptr && has_copies_) tell_code(record);
+  if (kind == of_ticks || kind == of_copies) {
+    const auto [pid, tid] = NormalForm::thread_of_sample(record);
+    release_switch(cpu, pid, tid);
+    if (PerfConverter::lost_in(record) != 0) converter_.forget_running(*place);
+  }
   if (kind == of_ticks)
     converter_.convert_tick(record, *place);
   else if (kind == of_copies)
     put_copy(time, record, *place);
+  else if (kind == of_switches || kind == of_wakeups)
+    put_sched(time, cpu, kind, record, *place);
   else if (kind == of_side_band)
     converter_.convert_side_band(record, *place);
   else

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "perf_stream.h"
 #include "recorded_code.h"
 #include "recorded_kernel.h"
+#include "sched_records.h"
 #include "source/stack_unwinding.h"
 #include "source/user_buffer.h"
 #include "time_order.h"
@@ -46,9 +48,10 @@ struct RecordedTicks {
 struct LeftOut {
   std::map<std::string, uint64_t> other_events;
   uint64_t of_guests = 0;
-  uint64_t switches = 0;   // without a CPU they cannot be used
-  uint64_t no_copies = 0;  // samples without the registers that are needed to find callers
-  uint64_t deferred = 0;   // samples whose callers in user code are in another record
+  uint64_t switches = 0;          // without a CPU they cannot be used
+  const char* sched_switch = "";  // why samples of context switches are not used; "": they are
+  uint64_t no_copies = 0;         // samples without the registers that are needed to find callers
+  uint64_t deferred = 0;          // samples whose callers in user code are in another record
   uint64_t out_of_order = 0;
 };
 
@@ -63,8 +66,13 @@ class Recording {
   Recording(PerfFile& file, std::string wanted, size_t max_bytes, Take take,
             RecordedCode* code = nullptr);
 
-  // Converts all records. An error's code is an error number of take, or PU_*.
-  Status convert(PerfStream& stream);
+  // Converts all records. An error's code is an error number of take, or PU_*. streams: the first
+  // one has the records on what ran before; of each of the others the time mostly grows.
+  Status convert(std::span<PerfStream* const> streams);
+  Status convert(PerfStream& stream) {
+    PerfStream* const one[] = {&stream};
+    return convert(one);
+  }
 
   const RecordedTicks& ticks() const { return ticks_; }
   const LeftOut& left_out() const { return left_out_; }
@@ -86,25 +94,46 @@ class Recording {
   std::vector<std::string> sampled_events() const;
 
  private:
-  enum Kind : uint32_t { of_ticks, of_copies, of_side_band, existing_process };
+  enum Kind : uint32_t {
+    of_ticks,
+    of_copies,
+    of_switches,  // of the scheduler's tracepoints, as wake-ups
+    of_wakeups,
+    of_side_band,
+    existing_process
+  };
+
+  struct HeldSwitch {
+    PerfConverter::Switch change;
+    UserBuffer* trace;
+  };
 
   void see(Bytes record);
   void see_user_record(Bytes record);
   void see_attributes(Bytes record);
   void see_update(Bytes record);
   void see_sample(Bytes record);
+  void add_sample(Bytes record, const RecordedEvent& event, const RecordFields& fields);
+  void see_sched(SchedRecords::Kind kind, Bytes record, const RecordedEvent& event,
+                 RecordFields fields);
   void see_map(Bytes record);
   void see_other(Bytes record, Kind kind);
   void see_process(Bytes record, const RecordFields& fields);
   void damaged();
   void choose();
-  bool is_chosen(const RecordedEvent& event) const;
+  size_t number_of(const RecordedEvent& event) const {
+    return static_cast<size_t>(&event - file_.events.events().data());
+  }
+  bool is_chosen(const RecordedEvent& event) const { return chosen_[number_of(event)]; }
   void describe_ticks(const RecordedEvent& event);
   void count_period(uint64_t period);
   // From the sorted records.
   void put(uint64_t time, uint32_t cpu, uint32_t kind, std::span<std::byte> record);
   void put_copy(uint64_t time, Bytes record, UserBuffer& trace);
   void tell_code(Bytes record);
+  void put_sched(uint64_t time, uint32_t cpu, uint32_t kind, Bytes record, UserBuffer& trace);
+  void release_switch(uint32_t cpu, uint32_t pid, uint32_t tid);
+  void note_process(Bytes record);
   void put_existing(uint64_t time, Bytes record, UserBuffer& mte);
   UserBuffer* buffer(uint32_t cpu, uint32_t kind);
   void take_sections(bool all);
@@ -119,7 +148,12 @@ class Recording {
   PerfConverter converter_;
   RecordedCode* const code_;
   StackUnwinding unwinding_;
-  bool has_copies_ = false;   // an event has copies of stacks
+  bool has_copies_ = false;  // an event has copies of stacks
+  bool has_switch_records_ = false;
+  bool has_rounds_ = true;  // of perf, all rings in one file
+  SchedRecords sched_;
+  // By CPU: a switch to a thread whose process is not known; the next record there can name it.
+  std::map<uint32_t, HeldSwitch> held_;
   std::vector<bool> chosen_;  // by event; empty: not decided yet
   RecordedTicks ticks_;
   LeftOut left_out_;

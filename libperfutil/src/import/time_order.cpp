@@ -17,6 +17,7 @@ void TimeOrder::add(uint64_t time, uint32_t cpu, uint32_t kind, Bytes record) {
     if (middle != times.end()) pass(*middle);
   }
   newest_ = std::max(newest_, time);
+  last_added_ = time;
   places_.push_back({time, bytes_.size(), cpu, kind, record.size()});
   bytes_.insert(bytes_.end(), record.begin(), record.end());
 }

@@ -31,6 +31,8 @@ class TimeOrder {
   void end_round();
   void end();
 
+  // The time of the last record since the last call; 0: there is none, or it has none.
+  uint64_t take_last_added() { return std::exchange(last_added_, 0); }
   // How many records were passed on after a newer one.
   uint64_t out_of_order() const { return out_of_order_; }
 
@@ -52,6 +54,7 @@ class TimeOrder {
   std::vector<Place> places_;
   std::vector<std::byte> bytes_;
   uint64_t newest_ = 0;
+  uint64_t last_added_ = 0;
   uint64_t newest_of_last_round_ = 0;
   uint64_t passed_ = 0;  // time of the newest record that was passed on; first that of the oldest
   uint64_t out_of_order_ = 0;

@@ -232,6 +232,17 @@ bool PerfConverter::context_switch(std::span<const std::byte> record, UserBuffer
   return true;
 }
 
+void PerfConverter::put_switch(const Switch& change, UserBuffer& trace) {
+  SwitchOut& last = switch_outs_[&trace];
+  if (last.runs != change.prev_tid)
+    trace.put_ints(change.time, PITRACE_MAJOR_DISPATCH, PITRACE_DISPATCH_RUNS,
+                   {change.prev_pid, change.prev_tid});
+  last.runs = change.next_tid;
+  const bool has_stack = std::exchange(last.known, false) && last.tid == change.prev_tid;
+  trace.put_dispatch(change.time, change.next_pid, change.next_tid, change.state,
+                     has_stack ? last.stack.stack() : Stack{});
+}
+
 bool PerfConverter::mmap2(std::span<const std::byte> record, UserBuffer& mte) {
   if (!has_room(record, map::name - header_bytes)) return false;
   if ((field<uint32_t>(record, map::protection) & PROT_EXEC) == 0) return true;

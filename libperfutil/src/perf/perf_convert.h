@@ -41,6 +41,16 @@ class PerfConverter {
   // Converts one record from the ring of ticks or of the side band into that CPU's buffer. A record
   // that is too short for its kind is counted as lost by the source.
   void convert_tick(std::span<const std::byte> record, UserBuffer& trace);
+  // A switch as the kernel's tracepoint describes it; state: PITRACE_STATE_* of prev. The stack is
+  // that of the sample before it, see add_switch_stacks(). If the switch before on this CPU was not
+  // to prev, a record says that prev runs: the kernel does not report every switch.
+  struct Switch {
+    uint64_t time;
+    uint32_t prev_pid, prev_tid, next_pid, next_tid, state;
+  };
+  void put_switch(const Switch& change, UserBuffer& trace);
+  // Records of this CPU are missing: put_switch() does not know what runs.
+  void forget_running(UserBuffer& trace) { switch_outs_[&trace].runs = SwitchOut::unknown; }
   void convert_side_band(std::span<const std::byte> record, UserBuffer& mte);
 
   // Whether a record from a ring of ticks or of stacks at switches is a sample.

@@ -13,6 +13,7 @@
 #include "import/recorded_kernel.h"
 #include "nrm2_file.h"
 #include "perf_data.h"
+#include "perf_import_case.h"
 #include "perfutil.h"
 #include "streams.h"
 #include "temp_dir.h"
@@ -20,63 +21,9 @@
 namespace pi::perfutil {
 namespace {
 
-using test::PerfData;
-using test::PerfRecord;
 using ::testing::HasSubstr;
-using Lines = std::vector<std::string>;
 
-constexpr uint64_t clock_event = PERF_COUNT_SW_CPU_CLOCK, fault_event = PERF_COUNT_SW_PAGE_FAULTS;
-
-class PerfImportTest : public ::testing::Test {
- protected:
-  Status import(const std::string& bytes, const std::string& event = {}) {
-    PerfImport import;
-    import.recording = dir_.write("perf.data", bytes);
-    import.trace = dir_ / "trace";
-    import.event = event;
-    import.proc = dir_.path();
-    import.code = code_;
-    const Status status = import_perf_recording(import);
-    file_ = status ? test::parse_trace_file(test::slurp(import.trace)) : test::TraceFile{};
-    return status;
-  }
-  Lines lines(uint32_t type) const {
-    Lines all;
-    for (const auto& section : file_.sections)
-      if (section.type() == type)
-        for (const std::string& line : test::lines_of(section.bytes())) all.push_back(line);
-    return all;
-  }
-  Lines ticks() const { return lines(test::type_trace); }
-  Lines names() const { return lines(test::type_mte); }
-  Lines info(const std::string& key) const {
-    const test::FileSection* section = file_.find(test::type_info);
-    return section != nullptr ? test::info_values(section->data, key) : Lines();
-  }
-
-  test::TempDir dir_;
-  test::TraceFile file_;
-  RecordedCode* code_ = nullptr;
-};
-
-std::vector<std::byte> sample(uint64_t ip, uint64_t time, uint32_t cpu = 0,
-                              uint64_t id = test::some_event) {
-  return PerfRecord(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER)
-      .u64(id)
-      .u64(ip)
-      .u32(5)
-      .u32(6)
-      .u64(time)
-      .u32(cpu)
-      .u32(0)
-      .end();
-}
-
-PerfData clock_data() {
-  PerfData data;
-  data.event(test::recorded_attr(clock_event, test::usual_sample, 1'000'000), {test::some_event});
-  return data;
-}
+constexpr uint64_t fault_event = PERF_COUNT_SW_PAGE_FAULTS;
 
 TEST_F(PerfImportTest, RecordsBecomeTicksAndNames) {
   PerfData data = clock_data();
