@@ -21,8 +21,13 @@ struct FunctionTicks {
   uint64_t ticks = 0;
 };
 
-// Those with the most ticks first.
-std::vector<FunctionTicks> page_functions(const Summary& summary, const Subject& subject);
+struct FunctionsWithMost {
+  std::vector<FunctionTicks> rows;  // those with the most ticks first
+  size_t all = 0;                   // how many functions have ticks
+};
+
+// limit: of the rows.
+FunctionsWithMost page_functions(const Summary& summary, const Subject& subject, size_t limit);
 
 using NamedTicks = std::pair<uint64_t, std::string>;
 

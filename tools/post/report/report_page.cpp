@@ -79,7 +79,7 @@ class Page {
   // The functions and the paths. Where there is not enough space for the hottest functions, the
   // hint is shortened, then there are fewer paths, no hint, and no paths.
   void add_body(const PageEnd* end, const Hint* hint, std::vector<std::string>& tail) {
-    const std::vector<FunctionTicks> all = page_functions(summary_, subject_);
+    const FunctionsWithMost all = page_functions(summary_, subject_, most_rows());
     std::vector<PathRow> paths = hot_paths();
     const auto space = [&] {
       // Above the tail there is a blank line.
@@ -87,7 +87,7 @@ class Page {
                            (end ? format_.wraps(tail.back()) : end_lines);
       return taken < screen_lines ? screen_lines - taken : 0;
     };
-    const size_t wanted = rows_ ? 0 : std::min(wanted_rows, all.size());
+    const size_t wanted = rows_ ? 0 : std::min(wanted_rows, all.all);
     if (hint && space() < wanted) tail = make_tail(end, hint->brief);
     while (paths.size() > 1 && space() < wanted) paths.pop_back();
     if (hint && space() < wanted) tail = make_tail(end, {});
@@ -236,20 +236,23 @@ class Page {
 
   // The number of functions to show on so many lines. Small ones are only shown if there are few
   // functions.
-  size_t rows_of(const std::vector<FunctionTicks>& all, size_t lines) const {
-    if (rows_) return std::min(*rows_, all.size());
+  // No more than lines on a screen, if no number is given.
+  size_t most_rows() const { return rows_.value_or(screen_lines); }
+
+  size_t rows_of(const FunctionsWithMost& all, size_t lines) const {
+    if (rows_) return all.rows.size();
     constexpr size_t few = 8;
     size_t large_enough = 0;
-    while (large_enough < all.size() &&
-           percent(all[large_enough].ticks, ticks_) >= (large_enough < few ? 0.05 : small_percent))
+    while (large_enough < all.rows.size() && percent(all.rows[large_enough].ticks, ticks_) >=
+                                                 (large_enough < few ? 0.05 : small_percent))
       ++large_enough;
     // All other functions share one line.
-    return lines >= all.size() ? large_enough : std::min(large_enough, lines - 1);
+    return lines >= all.all ? large_enough : std::min(large_enough, lines - 1);
   }
 
-  void add_functions(const std::vector<FunctionTicks>& all, size_t count) {
+  void add_functions(const FunctionsWithMost& all, size_t count) {
     std::vector<FunctionTicks> shown_ones;
-    for (const FunctionTicks& row : std::span(all).first(count))
+    for (const FunctionTicks& row : std::span(all.rows).first(count))
       shown_ones.push_back({format_.shown(row.name), format_.shown(row.module),
                             format_.shown(row.process), row.ticks});
     Widths widths = widths_of(shown_ones, format_.width() > 10 ? format_.width() - 10 : 1);
@@ -266,8 +269,8 @@ class Page {
     }
     if (rest == 0) return;
     const std::string others =
-        count == 0 ? plural(all.size(), "function", "functions")
-                   : plural(all.size() - count, "other function", "other functions");
+        count == 0 ? plural(all.all, "function", "functions")
+                   : plural(all.all - count, "other function", "other functions");
     lines_.push_back(share_column(rest) + "in " + others);
   }
 

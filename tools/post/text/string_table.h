@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -26,6 +27,12 @@ class StringTable {
     texts_.emplace_back(text);
     ids_.emplace(texts_.back(), id);
     return id;
+  }
+
+  // Nothing if the table does not have it.
+  std::optional<NameId> find(std::string_view text) const {
+    const auto known = ids_.find(text);
+    return known == ids_.end() ? std::nullopt : std::optional(known->second);
   }
 
   // Stays valid as long as the table.
