@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The permission to trace, and the process that owns the trace. */
+/* The permission to trace, the process that owns the trace, and whose stacks it may read. */
 
 #include <linux/capability.h>
 #include <linux/cred.h>
+#include <linux/fs.h>
 #include <linux/module.h>
+#include <linux/sched.h>
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 
 #include "owner.h"
+#include "rights.h"
 
 static int group = -1;
 module_param(group, int, 0644);
@@ -30,11 +33,29 @@ bool pitrace_may_trace(void)
 /* A process that has inherited the owner's handle may read the buffers. */
 static pid_t owner, reader;
 
-void pitrace_owner_set(pid_t pid)
+/* Changed while no source runs. NULL: may read all processes. The owner's file holds it. */
+static const struct cred *opener;
+
+/* The rights of the one who opened the handle count, who may have passed it on. */
+static bool owner_may_read_all(const struct file *file)
 {
-	WRITE_ONCE(owner, pid);
-	if (!pid)
+	return file_ns_capable(file, &init_user_ns, CAP_PERFMON) ||
+	       file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
+}
+
+void pitrace_owner_set(const struct file *file)
+{
+	WRITE_ONCE(opener, !file || owner_may_read_all(file) ? NULL : file->f_cred);
+	WRITE_ONCE(owner, file ? task_tgid_nr(current) : 0);
+	if (!file)
 		WRITE_ONCE(reader, 0);
+}
+
+bool pitrace_opener_may_read_current(void)
+{
+	const struct cred *by = READ_ONCE(opener);
+
+	return !by || pitrace_may_read_current(by);
 }
 
 void pitrace_owner_reads(pid_t pid)

@@ -155,12 +155,11 @@ static void session_terminate(void)
 		session_finish();
 	}
 	pitrace_stacks_reset();
-	pitrace_copies_reset();
 	pitrace_tprof_event_reset();
 	pitrace_buffers_free();
 	pitrace_maps_drain();
 	session.state = PITRACE_TRACE_FREE;
-	pitrace_owner_set(0);
+	pitrace_owner_set(NULL);
 	WRITE_ONCE(session.owner, NULL);
 	session_publish();
 }
@@ -232,7 +231,7 @@ static int session_alloc_locked(struct file *file, const struct pitrace_alloc *a
 	session.start_time = 0;
 	session.stop_time = 0;
 	session.state = PITRACE_TRACE_INIT;
-	pitrace_owner_set(task_tgid_nr(current));
+	pitrace_owner_set(file);
 	WRITE_ONCE(session.owner, file);
 	session_publish();
 	return 0;
@@ -388,7 +387,7 @@ int pitrace_session_copies(struct file *file, const struct pitrace_copies *copie
 
 	if (error)
 		return error;
-	error = pitrace_copies_set(file, copies);
+	error = pitrace_copies_set(copies);
 	mutex_unlock(&lock);
 	return error;
 }

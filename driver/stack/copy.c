@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Copies of user registers and stacks: who may have them, and when one is the same as before. */
+/* Copies of user registers and stacks, and when one is the same as before. */
 
-#include <linux/capability.h>
-#include <linux/cred.h>
-#include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/string.h>
-#include <linux/user_namespace.h>
 
 #include "core/buffers.h"
 #include "core/record.h"
-#include "core/rights.h"
 #include "copy.h"
 #include "stack.h"
 
@@ -38,9 +33,7 @@ struct copying {
 /* The id of an older copy is not used again: in wrap-around mode its frames may be overwritten. */
 #define COPY_LASTS_NS NSEC_PER_SEC
 
-/* Changed while no source runs. */
-static u32 copy_bytes;
-static const struct cred *copy_opener; /* who gets copies; NULL: of all. The owner's file holds it. */
+static u32 copy_bytes; /* changed while no source runs */
 
 static u32 copy_size(u32 bytes)
 {
@@ -99,10 +92,9 @@ static u32 copy_make(struct copying *copying, struct pt_regs *user)
 	return copy->id;
 }
 
-u32 pitrace_copy_take(struct pt_regs *user)
+u32 pitrace_copy_take(struct pt_regs *user, bool may_read)
 {
 	struct pitrace_ring *ring = this_cpu_ptr(&pitrace_rings[PITRACE_BUFFER_STACKS]);
-	const struct cred *opener;
 	struct copying *copying;
 	u32 id;
 
@@ -110,8 +102,7 @@ u32 pitrace_copy_take(struct pt_regs *user)
 	if (smp_load_acquire(&pitrace_gates[PITRACE_BUFFER_STACKS]) != PITRACE_GATE_OPEN ||
 	    !ring->head || !pitrace_arch_has_copy(user))
 		return 0;
-	opener = READ_ONCE(copy_opener);
-	if (opener && !pitrace_may_read_current(opener)) {
+	if (!may_read) {
 		pitrace_refuse(PITRACE_BUFFER_STACKS, PITRACE_LOST_SOURCE);
 		return 0;
 	}
@@ -128,35 +119,20 @@ u32 pitrace_copy_take(struct pt_regs *user)
 	return id;
 }
 
-/* The rights of the one who opened the handle count, who may have passed it on. */
-static bool copy_may_have_all(const struct file *file)
-{
-	return file_ns_capable(file, &init_user_ns, CAP_PERFMON) ||
-	       file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
-}
-
-int pitrace_copies_set(const struct file *file, const struct pitrace_copies *copies)
+int pitrace_copies_set(const struct pitrace_copies *copies)
 {
 	const u64 limit = (1ull << 32) - PITRACE_HEAD_BYTES;
 	const u64 bytes = PAGE_ALIGN(copies->buffer_bytes);
 
 	if (copies->reserved)
 		return -EINVAL;
-	if (!copies->bytes) {
-		pitrace_copies_reset();
+	if (!copies->bytes)
 		return pitrace_buffers_alloc_stacks(0, 0);
-	}
 	if (copies->bytes % 8 || copies->bytes < PITRACE_COPY_BYTES_MIN ||
 	    copies->bytes > PITRACE_COPY_BYTES_MAX || copies->buffer_bytes >= limit ||
 	    bytes >= limit || bytes < 4ull * pitrace_size_copy(copies->bytes))
 		return -EINVAL;
 	copy_bytes = copies->bytes;
-	copy_opener = copy_may_have_all(file) ? NULL : file->f_cred;
 	return pitrace_buffers_alloc_stacks(
 		bytes, PAGE_ALIGN(sizeof(struct copying) + 2 * copy_size(copies->bytes)));
-}
-
-void pitrace_copies_reset(void)
-{
-	copy_opener = NULL;
 }

@@ -10,6 +10,7 @@
 #include <linux/tracepoint.h>
 
 #include "core/compat.h"
+#include "core/owner.h"
 #include "copy.h"
 #include "stack.h"
 
@@ -63,6 +64,7 @@ static void stack_take_user(struct pitrace_stack *stack, struct pt_regs *regs)
 	struct pt_regs *user = stack_user_registers(regs);
 	u64 *frames = stack->frames->user;
 	u32 count = 0;
+	bool may_read;
 
 	if (!user)
 		return;
@@ -73,12 +75,13 @@ static void stack_take_user(struct pitrace_stack *stack, struct pt_regs *regs)
 	/* The record has no user address yet: the first frame is where the thread entered the kernel. */
 	if (user != regs)
 		frames[count++] = instruction_pointer(user);
-	stack->id = pitrace_copy_take(user);
+	may_read = pitrace_opener_may_read_current();
+	stack->id = pitrace_copy_take(user, may_read);
 	if (stack->id)
 		stack->flags |= PITRACE_STACK_USER_ID;
 	else
 		count += pitrace_arch_user_frames(user, frames + count, stack_depth - count,
-						  &stack->flags);
+						  !may_read, &stack->flags);
 	stack->user_frames = count;
 }
 

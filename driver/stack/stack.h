@@ -71,8 +71,12 @@ bool pitrace_stack_is_gathered(void);
  */
 u32 pitrace_arch_kernel_frames(struct pt_regs *regs, unsigned long iterator, u64 *frames, u32 depth,
 			       u32 *flags);
-/* The callers of the user code that regs belong to: those with which current runs or has entered the kernel. */
-u32 pitrace_arch_user_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *flags);
+/*
+ * The callers of the user code that regs belong to: those with which current runs or has entered the kernel. A frame pointer can
+ * lead to any word of the process; with code_only, one that is no address of executable memory is left out and ends the stack.
+ */
+u32 pitrace_arch_user_frames(struct pt_regs *regs, u64 *frames, u32 depth, bool code_only,
+			     u32 *flags);
 
 /* Are the user's registers on the kernel's stack, and not still to be stored there by code that was interrupted (regs)? */
 bool pitrace_arch_registers_are_whole(struct pt_regs *user, struct pt_regs *regs);

@@ -2,9 +2,11 @@
 /* Walks stacks on x86-64: the kernel's by its unwinder, the user's by frame pointers. */
 
 #include <linux/align.h>
+#include <linux/irqflags.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/pgtable.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/uaccess.h>
@@ -128,7 +130,45 @@ static bool stack_x86_read_frame(unsigned long at, u32 word, struct frame *frame
 	return true;
 }
 
-u32 pitrace_arch_user_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *flags)
+/* The flags of the page at that address of current, as the processor has them; 0: it is not in memory. */
+static pteval_t stack_x86_page_flags(unsigned long address)
+{
+	const pgd_t *pgd_at = pgd_offset(current->mm, address);
+	pgd_t pgd = READ_ONCE(*pgd_at);
+	p4d_t p4d;
+	pud_t pud;
+	pmd_t pmd;
+
+	if (!(pgd_flags(pgd) & _PAGE_PRESENT))
+		return 0;
+	p4d = READ_ONCE(*p4d_offset_lockless(pgd_at, pgd, address));
+	if (!(p4d_flags(p4d) & _PAGE_PRESENT))
+		return 0;
+	pud = READ_ONCE(*pud_offset_lockless(&p4d, p4d, address));
+	if (!(pud_flags(pud) & _PAGE_PRESENT) || (pud_flags(pud) & _PAGE_PSE))
+		return pud_flags(pud);
+	pmd = READ_ONCE(*pmd_offset_lockless(&pud, pud, address));
+	if (!(pmd_flags(pmd) & _PAGE_PRESENT) || (pmd_flags(pmd) & _PAGE_PSE))
+		return pmd_flags(pmd);
+	return pte_flags(READ_ONCE(*pte_offset_kernel(&pmd, address)));
+}
+
+/* While interrupts are off, the kernel frees no page tables of a running process; get_user_pages_fast() relies on that, too. */
+static bool stack_x86_is_code(unsigned long address)
+{
+	unsigned long interrupts;
+	pteval_t flags;
+
+	if (address >= TASK_SIZE_MAX)
+		return false;
+	local_irq_save(interrupts);
+	flags = stack_x86_page_flags(address);
+	local_irq_restore(interrupts);
+	return (flags & _PAGE_PRESENT) && !(flags & _PAGE_NX);
+}
+
+u32 pitrace_arch_user_frames(struct pt_regs *regs, u64 *frames, u32 depth, bool code_only,
+			     u32 *flags)
 {
 	const u32 word = user_64bit_mode(regs) ? 8 : 4;
 	unsigned long lowest = regs->sp;
@@ -142,7 +182,8 @@ u32 pitrace_arch_user_frames(struct pt_regs *regs, u64 *frames, u32 depth, u32 *
 			break;
 		}
 		/* A caller's frame is at a higher address, so the walk cannot loop. */
-		if (at < lowest || !stack_x86_read_frame(at, word, &frame)) {
+		if (at < lowest || !stack_x86_read_frame(at, word, &frame) ||
+		    (code_only && !stack_x86_is_code(frame.address))) {
 			*flags |= PITRACE_STACK_USER_BROKEN;
 			break;
 		}

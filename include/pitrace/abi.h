@@ -105,7 +105,7 @@ struct pitrace_record {
 #define PITRACE_STACK_KERNEL_FRAMES(word) ((word) & 0xff)
 #define PITRACE_STACK_USER_FRAMES(word) ((word) >> 8 & 0xff)
 #define PITRACE_STACK_KERNEL_BROKEN 0x00010000 /* the kernel's unwinder did not reach the end */
-#define PITRACE_STACK_USER_BROKEN   0x00020000 /* invalid frame pointer */
+#define PITRACE_STACK_USER_BROKEN   0x00020000 /* invalid frame pointer, or a word that is withheld */
 #define PITRACE_STACK_KERNEL_CUT    0x00040000 /* deeper than requested */
 #define PITRACE_STACK_USER_CUT	    0x00080000
 /* User frames that were found by unwind tables, which perf's recorder may use instead of frame
@@ -535,7 +535,9 @@ struct pitrace_consumed {
 	__u64 position;
 };
 
-/* Which stacks ticks and dispatches contain from the next ON on. EINVAL; ENOMEM; EBUSY while on. */
+/* Which stacks ticks and dispatches contain from the next ON on. EINVAL; ENOMEM; EBUSY while on. Of processes that
+ * the one who opened the handle may not read (see COPIES), user frames are only addresses of executable memory.
+ */
 struct pitrace_stacks {
 	__u32 which; /* PITRACE_STACKS_*, or 0 */
 	__u32 depth; /* 1 to PITRACE_STACK_DEPTH_MAX */

@@ -205,8 +205,33 @@ promise the-group-alone-gives-copies-of-own-processes-only looks group-member "$
     END { for (c in copy_pid) if (copy_pid[c] == root) exit 1
           exit !(ids[own] == ticks[own] && !ids[root] && ticks[hidden] > 4 && !ids[hidden] && refused >= ticks[root] + ticks[hidden]) }'
 trace_as perfmon --inh-caps +perfmon --ambient-caps +perfmon
+promise the-group-gets-the-addresses-of-code-in-others-stacks looks group-member '
+    $1 == "roots" { root = $2 } $1 == "record" && $4 == "10/23" && leaf() != "?" { ticks[$5]++; whole[$5] += folded() ~ /;root;entry$/ }
+    END { print "# " whole[root] + 0 " of " ticks[root] + 0; exit !(ticks[root] > 4 && whole[root] >= 0.95 * ticks[root]) }'
 promise perfmon-gives-copies-of-all-processes looks perfmon "$of_whom"'
     END { exit !(ids[own] == ticks[own] && ids[root] == ticks[root] && !ticks[hidden] && !refused) }'
+# words_as NAME SETPRIV-OPTION...: frame pointers lead to words that are no addresses, in a process of root and in one of the member.
+words_as() {
+    local name=$1 roots
+    shift
+    setarch -R "$stackwork" words 60 >/dev/null &
+    roots=$!
+    setpriv --reuid 65534 --regid 65534 --groups 4711 "$@" setarch -R "$public/drivertool" run -t 8192 -d -S 3:64 -- \
+        "$public/stackwork" words 1 >"$work/$name" 2>&1
+    echo "roots $roots" >>"$work/$name"
+    kill $roots
+    wait $roots 2>/dev/null
+}
+of_words='
+    $1 == "roots" { root = $2 }
+    $1 == "record" && $4 == "10/23" { all[$5]++; if ($0 ~ / 5ec2e7c0de000000 5ec2e7c0de000002 5ec2e7c0de000004 5ec2e7c0de000006/) words[$5]++; else if (/5ec2e7c0de/) part[$5]++ }
+    $1 == "command" { own = $3 }
+    END { print "# own " words[own] + 0 "/" all[own] + 0 ", of root " words[root] + part[root] + 0 "/" all[root] + 0
+          if (words[own] < 5 || all[root] < 5) exit 1 }'
+words_as group-words
+promise the-group-alone-gives-no-words-of-other-processes looks group-words "$of_words"' END { exit words[root] + part[root] != 0 }'
+words_as perfmon-words --inh-caps +perfmon --ambient-caps +perfmon
+promise perfmon-gives-words-of-all-processes looks perfmon-words "$of_words"' END { exit words[root] < 5 }'
 echo -1 >/sys/module/pitrace/parameters/group
 
 # ---- stacks of dispatches ----

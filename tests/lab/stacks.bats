@@ -52,6 +52,11 @@ setup_file() {
     promised the-group-alone-gives-copies-of-own-processes-only perfmon-gives-copies-of-all-processes
 }
 
+@test "frame pointers give no words but addresses of code of processes that the user may not debug" {
+    promised the-group-gets-the-addresses-of-code-in-others-stacks the-group-alone-gives-no-words-of-other-processes \
+        perfmon-gives-words-of-all-processes
+}
+
 @test "a context switch has the stack of the thread that is switched out" {
     promised dispatches-have-the-stack-of-the-previous-thread dispatches-have-the-stack-with-another-probe-attached
 }

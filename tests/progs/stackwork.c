@@ -148,6 +148,18 @@ static void all_garbage(double seconds) {
       garbage(pointers[i], stack);
 }
 
+// As a program without frame pointers, which has any value in the register: it leads to words that
+// are not for others.
+static void all_words(double seconds) {
+  uintptr_t frames[8];
+  for (unsigned int i = 0; i < 8; i += 2) {
+    frames[i] = i < 6 ? (uintptr_t)(frames + i + 2) : 0;
+    frames[i + 1] = 0x5ec2e7c0de000000u + i;
+  }
+  const double end = now() + seconds;
+  while (now() < end) garbage((uintptr_t)frames, (char*)frames);
+}
+
 OWN_PAGE void touch(volatile char* pages, size_t count) {
   HAS_FRAME();
   for (size_t i = 0; i < count; i++) pages[i * PAGE] = 1;
@@ -204,15 +216,17 @@ int main(int argc, char** argv) {
     repeat(napper, seconds);
   } else if (!strcmp(what, "garbage")) {
     all_garbage(seconds);
+  } else if (!strcmp(what, "words")) {
+    all_words(seconds);
   } else if (!strcmp(what, "faults")) {
     faults(number);
   } else if (!strcmp(what, "switches")) {
     switches(number);
   } else {
-    fprintf(
-        stderr,
-        "Usage: stackwork tree|read|enter|nap|garbage SECONDS | deep SECONDS LEVELS | faults N | "
-        "switches N\n");
+    fprintf(stderr,
+            "Usage: stackwork tree|read|enter|nap|garbage|words SECONDS | deep SECONDS LEVELS | "
+            "faults N "
+            "| switches N\n");
     return 2;
   }
   return 0;
