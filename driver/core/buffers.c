@@ -234,14 +234,18 @@ static void buffers_remove_all(void)
 		buffers_remove_kind(kind);
 }
 
-/* Bytes per CPU. An eighth of the available memory is left to others, as an exhausted machine would suffer. */
-static u64 buffers_largest(void)
+/*
+ * Bytes per CPU that can be added to those that buffers have already. An eighth of the memory that is available without buffers is
+ * left to others, as an exhausted machine would suffer.
+ */
+static u64 buffers_largest(u64 present)
 {
-	const u64 available = (u64)max(si_mem_available(), 0L) << PAGE_SHIFT;
+	const u64 available = ((u64)max(si_mem_available(), 0L) << PAGE_SHIFT) +
+			      present * num_online_cpus();
 	const u64 share = (available - available / 8) / num_online_cpus();
-	const u64 heads = PITRACE_BUFFERS * PITRACE_HEAD_BYTES;
+	const u64 others = present + PITRACE_BUFFERS * PITRACE_HEAD_BYTES;
 
-	return share > heads ? (share - heads) & PAGE_MASK : 0;
+	return share > others ? (share - others) & PAGE_MASK : 0;
 }
 
 u64 pitrace_buffers_largest(void)
@@ -249,7 +253,7 @@ u64 pitrace_buffers_largest(void)
 	u64 bytes;
 
 	cpus_read_lock();
-	bytes = buffers_largest();
+	bytes = buffers_largest(0);
 	cpus_read_unlock();
 	return bytes;
 }
@@ -273,7 +277,7 @@ int pitrace_buffers_alloc(const u64 bytes[PITRACE_BUFFERS], u32 wanted_mode, u64
 	int error = -ENOMEM;
 
 	cpus_read_lock();
-	if (bytes[PITRACE_BUFFER_TRACE] + bytes[PITRACE_BUFFER_MTE] > buffers_largest())
+	if (bytes[PITRACE_BUFFER_TRACE] + bytes[PITRACE_BUFFER_MTE] > buffers_largest(0))
 		goto unlock;
 	memcpy(data_bytes, bytes, PITRACE_BUFFERS * sizeof(*bytes));
 	mode = wanted_mode;
@@ -293,7 +297,8 @@ int pitrace_buffers_alloc_stacks(u64 bytes, u64 spare)
 
 	cpus_read_lock();
 	buffers_remove_kind(PITRACE_BUFFER_STACKS);
-	if (bytes && bytes + spare <= buffers_largest()) {
+	if (bytes && bytes + spare <= buffers_largest(data_bytes[PITRACE_BUFFER_TRACE] +
+						      data_bytes[PITRACE_BUFFER_MTE])) {
 		data_bytes[PITRACE_BUFFER_STACKS] = bytes;
 		spare_bytes = spare;
 		error = buffers_add_to_all_cpus();

@@ -76,7 +76,23 @@ static bool takes_event(int fd, uint32_t type, uint64_t config, uint64_t period,
   return ioctl(fd, PITRACE_IOC_EVENT, &wanted) == 0;
 }
 
+// A trace buffer of the largest size leaves an eighth of the memory, for others.
+static bool takes_copies_of_the_last_eighth(void) {
+  struct pitrace_info info;
+  const int fd = device_open();
+
+  device_call(fd, PITRACE_IOC_INFO, &info, "info");
+  device_alloc(fd, info.largest - (8u << 20), 65536, 0);
+  device_call(fd, PITRACE_IOC_INFO, &info, "info");
+  const bool taken = takes_copies(fd, 512, 0, info.largest / 2);
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return taken;
+}
+
 static int sample_refused(void) {
+  expect("copies-of-the-last-eighth-refused", ENOMEM, takes_copies_of_the_last_eighth());
   const uint32_t faults = PERF_COUNT_SW_PAGE_FAULTS;
   const int fd = device_open(), other = device_open();
 
