@@ -24,46 +24,69 @@ struct Mapping {
   std::shared_ptr<TableFile> file;  // null: memory without one
 };
 
-// The executable memory of one process.
+// The executable memory of one process. A copy shares its parts with the original until one of the
+// two changes: processes that share memory can change theirs in turn at little cost to them.
 class ProcessMap {
  public:
-  // all: the mappings of all processes.
+  // all: the mappings of all processes; shared ones count once.
   explicit ProcessMap(std::shared_ptr<size_t> all) : all_(std::move(all)) {}
   ProcessMap(const ProcessMap& other);
   ProcessMap& operator=(const ProcessMap&) = delete;
-  ~ProcessMap() { *all_ -= by_address_.size(); }
 
   // Null: no executable memory is known there.
   const Mapping* find(uint64_t address) const;
   // The first mapping with this property, or null.
   template <class Test>
   const Mapping* find_if(Test test) const {
-    for (const auto& [begin, mapping] : by_address_)
-      if (test(mapping)) return &mapping;
+    for (const auto& part : parts_)
+      for (const auto& [begin, mapping] : part->by_address)
+        if (test(mapping)) return &mapping;
     return nullptr;
   }
   // The files that were mapped since the last call, up to a limit.
   std::vector<std::shared_ptr<TableFile>> take_new_files() const;
   // The mapping of the file with the process's runtime, which the caller searches; null: there is
   // none. Nothing: the files have changed since it was kept.
-  std::optional<const Mapping*> runtime() const { return runtime_; }
-  void keep_runtime(const Mapping* mapping) const { runtime_ = mapping; }
+  std::optional<const Mapping*> runtime() const;
+  void keep_runtime(const Mapping* mapping) const;
 
  private:
   friend class ProcessMaps;
   using Entries = std::map<uint64_t, Mapping>;  // by address; they do not overlap
+  // Neighbours; never empty.
+  struct Part {
+    Part(std::shared_ptr<size_t> all, Entries entries);
+    Part(const Part& other) : Part(other.all, other.by_address) {}
+    Part& operator=(const Part&) = delete;
+    ~Part() { *all -= by_address.size(); }
+    uint64_t first() const { return by_address.begin()->first; }
 
-  size_t size() const { return by_address_.size(); }
+    std::shared_ptr<size_t> all;
+    Entries by_address;
+  };
+  using Parts = std::vector<std::shared_ptr<Part>>;
+
+  size_t size() const { return size_; }
+  // How many mappings are copied when memory is mapped there.
+  size_t shared_by(uint64_t begin, uint64_t end) const;
   void put(uint64_t begin, Mapping mapping);
+  // The last part that begins below an address; the first one if there is none.
+  size_t part_below(uint64_t address) const;
+  Part& own(size_t part);
+  void insert(uint64_t begin, Mapping mapping);
   void cut_out(uint64_t begin, uint64_t end);
+  // Removes what begins in that range, of one part and of whole ones.
+  void erase_in(size_t part, uint64_t begin, uint64_t end);
+  void erase(Parts::iterator first, Parts::iterator last);
   void note_change(const Mapping& mapping);
   // Removes what begins there, or the next one. False: there is none.
   bool remove_from(uint64_t begin);
 
   std::shared_ptr<size_t> all_;
-  Entries by_address_;
+  Parts parts_;  // by address
+  size_t size_ = 0;
   mutable std::vector<std::shared_ptr<TableFile>> new_files_;
-  mutable std::optional<const Mapping*> runtime_;
+  mutable std::optional<std::optional<Mapping>> runtime_;  // a copy
 };
 
 // Not thread-safe. Changes are applied when a time is reached, since they may come early.
@@ -98,12 +121,12 @@ class ProcessMaps {
     Mapping mapping;
   };
   void apply(Change change);
-  bool own(SharedMap& map);
+  static void own(SharedMap& map, const std::shared_ptr<size_t>& all);
   void add_mapping(ProcessMap& map, uint64_t begin, Mapping mapping);
   bool is_over(const ProcessMap& map) const;
 
   const Limits limits_;
-  // A child shares its parent's until one of them changes.
+  // A child shares its parent's until one of them changes, then those parts that did not.
   std::unordered_map<uint32_t, SharedMap> processes_;
   std::shared_ptr<size_t> mappings_ =
       std::make_shared<size_t>(0);  // of all; shared ones count once

@@ -7,8 +7,10 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "stacks/table_files.h"
 
@@ -142,18 +144,19 @@ TEST_F(SwtraceProcessMaps, TheRuntimeIsKeptUntilAFileIsMappedOrReplaced) {
     maps_.advance(time);
     const auto map = maps_.of(1);
     const auto known = map->runtime();
+    const TableFile* const kept = known && *known ? (*known)->file.get() : nullptr;
     map->keep_runtime(map->find(0x1000));
-    return known;
+    return known ? std::optional(kept) : std::nullopt;
   };
   EXPECT_FALSE(map_and_look(0x1000, file()));
-  const Mapping* const runtime = find(maps_, 1, 0x1000);
+  const TableFile* const runtime = find(maps_, 1, 0x1000)->file.get();
   EXPECT_EQ(map_and_look(0x8000, nullptr), runtime);
   EXPECT_EQ(map_and_look(0x8000, nullptr), runtime);
   EXPECT_FALSE(map_and_look(0x9000, file()));
   EXPECT_FALSE(map_and_look(0x9000, nullptr));
   EXPECT_FALSE(map_and_look(0x800, nullptr));  // its first half
   EXPECT_FALSE(map_and_look(0x1000, nullptr));
-  EXPECT_EQ(map_and_look(0xa000, nullptr), find(maps_, 1, 0x1000));
+  EXPECT_EQ(map_and_look(0xa000, nullptr), nullptr);  // there is none
   // A child that changes has a search of its own.
   maps_.add(happened(PI_PROCESS_FORKED, 2, ++time, 1), nullptr);
   maps_.add(mapped(2, ++time, 0xb000, 0x1000), nullptr);
@@ -185,22 +188,66 @@ TEST_F(SwtraceProcessMaps, AllProcessesTogetherHaveALimitedNumberOfMappings) {
   ProcessMaps maps({1000, 10, 8});
   for (uint64_t i = 1; i <= 6; ++i) maps.add(mapped(1, i, i << 12, 0x1000), nullptr);
   maps.add(happened(PI_PROCESS_FORKED, 2, 10, 1), nullptr);
-  maps.add(mapped(2, 11, 9 << 12, 0x1000), nullptr);  // needs a copy of six
+  maps.add(mapped(2, 11, 6 << 12, 0x1000, 0x3000), nullptr);  // needs a copy of six
   maps.advance(11);
-  EXPECT_TRUE(find(maps, 2, 6 << 12));
-  EXPECT_FALSE(find(maps, 2, 9 << 12));
-  EXPECT_EQ(maps.refused(), 1u);
+  EXPECT_EQ(find(maps, 2, 6 << 12)->bias, (uint64_t{6} << 12) - 0x3000);
+  EXPECT_FALSE(find(maps, 2, 5 << 12));
+  EXPECT_TRUE(find(maps, 1, 5 << 12));
+  EXPECT_EQ(maps.refused(), 6u);
   // A process that has ended gives back what it alone had.
   maps.add(happened(PI_PROCESS_ENDED, 1, 12), nullptr);
   maps.add(mapped(2, 13, 9 << 12, 0x1000), nullptr);
   for (uint64_t i = 1; i <= 3; ++i) maps.add(mapped(3, 14, i << 12, 0x1000), nullptr);
   maps.add(happened(PI_PROCESS_EXECUTED, 3, 15), nullptr);
-  for (uint64_t i = 1; i <= 4; ++i) maps.add(mapped(4, 16, i << 12, 0x1000), nullptr);
-  maps.advance(16);
+  for (uint64_t i = 1; i <= 8; ++i) maps.add(mapped(4, 16, i << 12, 0x1000), nullptr);
+  maps.add(mapped(5, 17, 1 << 12, 0x1000), nullptr);
+  maps.advance(17);
   EXPECT_TRUE(find(maps, 2, 9 << 12));
-  EXPECT_TRUE(find(maps, 4, 3 << 12));
-  EXPECT_FALSE(find(maps, 4, 4 << 12));
-  EXPECT_EQ(maps.refused(), 2u);
+  EXPECT_TRUE(find(maps, 4, 8 << 12));
+  EXPECT_FALSE(find(maps, 5, 1 << 12));
+  EXPECT_EQ(maps.refused(), 7u);
+}
+
+// Processes that share memory fork at no cost to them.
+TEST_F(SwtraceProcessMaps, ChildrenOfAProcessWithManyMappingsNeedLittleMemoryOfTheirOwn) {
+  constexpr uint64_t many = 60'000;
+  ProcessMaps maps({1 << 17, 100'000, 1 << 16});
+  for (uint64_t i = 1; i <= many; ++i) maps.add(mapped(1, i, i << 13, 0x1000), nullptr);
+  for (uint32_t child = 2; child <= 200; ++child) {
+    const uint64_t time = many + child, place = uint64_t{child} << 20;
+    maps.add(happened(PI_PROCESS_FORKED, child, time, 1), nullptr);
+    maps.add(mapped(child, time, place, 0x1000, 0x5000), nullptr);
+    maps.advance(time);
+    ASSERT_EQ(find(maps, child, place)->bias, place - 0x5000);
+    ASSERT_EQ(find(maps, child, place + 0x2000)->bias, place + 0x2000);
+  }
+  EXPECT_EQ(maps.refused(), 0u);
+  EXPECT_EQ(find(maps, 1, 2 << 20)->bias, uint64_t{2} << 20);
+}
+
+// A process and the copies of it that stacks keep, each compared with a list of pages.
+TEST_F(SwtraceProcessMaps, CopiesStayAsTheyWereWhileThousandsOfMappingsAreDividedAndReplaced) {
+  std::mt19937 random(7);
+  using Pages = std::map<uint64_t, uint64_t>;
+  Pages pages;
+  std::vector<std::pair<std::shared_ptr<const ProcessMap>, Pages>> copies;
+  for (uint64_t i = 1; i < 6000; ++i) {
+    const uint64_t first = 1 + random() % 4000, place = random() % 1000;
+    const uint64_t count = 1 + random() % (random() % 50 == 0 ? 900 : 3);
+    maps_.add(mapped(1, i, first << 12, count << 12, place << 12), nullptr);
+    maps_.advance(i);
+    for (uint64_t page = 0; page < count; ++page) pages[first + page] = place + page;
+    if (i % 600 == 0) copies.emplace_back(maps_.of(1), pages);
+  }
+  copies.emplace_back(maps_.of(1), pages);
+  for (const auto& [map, known] : copies)
+    for (uint64_t page = 0; page < 5000; ++page) {
+      const Mapping* mapping = map->find((page << 12) + 5);
+      const auto wanted = known.find(page);
+      ASSERT_EQ(mapping != nullptr, wanted != known.end());
+      if (!mapping) continue;
+      ASSERT_EQ((page << 12) - mapping->bias, wanted->second << 12);
+    }
 }
 
 }  // namespace
