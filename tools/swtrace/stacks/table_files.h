@@ -96,6 +96,8 @@ class TableFiles {
     std::chrono::nanoseconds patience = std::chrono::seconds(5);
     // Of all tables of files of root, and of those of all other users.
     size_t table_bytes = 256 << 20;
+    // The number of these files. Each table is a mapping, of which a process has 65,530.
+    size_t files = 1 << 14;
   };
   TableFiles(Compile compile, const Limits& limits, Open open, When when, Find find = {});
   // Open the files of running processes.

@@ -25,7 +25,6 @@ constexpr size_t max_early = 1 << 14;    // files that wait to be opened early
 constexpr size_t max_descriptors = 400;  // of 1,024, which is a usual limit
 // Of them: files of other users cannot keep those of root from being opened.
 constexpr size_t max_descriptors_of_others = 300;
-constexpr size_t max_sources = 1 << 16;
 constexpr unsigned max_hanging_openers = 8;  // threads
 constexpr char no_answer[] = "its file system does not answer";
 
@@ -96,6 +95,7 @@ TableWork::TableWork(TableFiles::Compile compile, const TableFiles::Limits& limi
     : compile_(std::move(compile)),
       patience_(limits.patience),
       max_table_bytes_(limits.table_bytes),
+      max_sources_(limits.files),
       open_(std::move(open)),
       find_(std::move(find)),
       lanes_{Lane(limits.time), Lane(limits.time)} {}
@@ -303,17 +303,23 @@ void TableWork::open_later(const FilePointer& file, Lane& lane) {
 
 void TableWork::take(const FilePointer& taken, Result<UniqueFd> fd, const Identity& identity) {
   TableFile& file = *taken;
-  if (fd && sources_.size() >= max_sources) forget_unmapped();
   if (!fd) return count_not_opened(file, fd.error().message);
-  if (sources_.size() >= max_sources) return count_not_opened(file, "there are too many files");
   Lane& lane = lane_of(identity.owner);
+  if (lane.sources >= max_sources_) forget_unmapped();
   if (!take_known(file, identity)) {
+    if (lane.sources >= max_sources_ && !sources_.contains(identity)) {
+      close_soon(std::move(*fd));
+      return count_not_opened(file, "there are too many files");
+    }
     if (!has_space(file, lane)) {
       close_soon(std::move(*fd));
       return open_later(taken, lane);
     }
     SourcePointer& source = sources_[identity];
-    if (!source) source = std::make_shared<TableSource>();
+    if (!source) {
+      source = std::make_shared<TableSource>();
+      ++lane.sources;
+    }
     source->state = TableSource::State::open;
     source->fd = std::move(*fd);
     source->path = file.place_.path;
@@ -364,12 +370,16 @@ void TableWork::close_unused() {
   }
 }
 
-// The files of processes that have ended.
+// The files of processes that have ended. Not for each of many files that are too many.
 void TableWork::forget_unmapped() {
+  const auto now = std::chrono::steady_clock::now();
+  if (forgotten_ && now - *forgotten_ < std::chrono::seconds(1)) return;
+  forgotten_ = now;
   std::erase_if(sources_, [this](const auto& entry) {
     const SourcePointer& source = entry.second;
     if (source.use_count() > 1) return false;
     Lane& lane = lanes_[source->of_root ? 0 : 1];
+    --lane.sources;
     if (source->table) lane.table_bytes -= source->table->bytes();
     if (source->fd) {
       --open_files_;

@@ -84,6 +84,7 @@ class TableWork {
     std::vector<SourcePointer> queue;
     CompileBudget budget;
     size_t table_bytes = 0;
+    size_t sources = 0;
     size_t open_files = 0;             // of queue, and those that may be queued
     std::deque<FilePointer> no_space;  // stacks wait for them, but they cannot be opened now
   };
@@ -115,7 +116,7 @@ class TableWork {
 
   const TableFiles::Compile compile_;
   const std::chrono::nanoseconds patience_;
-  const size_t max_table_bytes_;  // of a lane
+  const size_t max_table_bytes_, max_sources_;  // of a lane
   const TableFiles::Open open_;
   const TableFiles::Find find_;  // can be empty
   mutable std::mutex mutex_;     // guards the members below
@@ -128,6 +129,7 @@ class TableWork {
   std::map<Identity, SourcePointer> sources_;
   std::array<Lane, lanes> lanes_;  // of files of root, and of others
   size_t open_files_ = 0;
+  std::optional<std::chrono::steady_clock::time_point> forgotten_;  // when files were
   uint64_t not_opened_ = 0, failures_ = 0;
   std::string first_not_opened_, first_failure_;
 

@@ -376,6 +376,31 @@ TEST_F(SwtraceStackResolver, TablesOfOthersDoNotUseTheMemoryForThoseOfRoot) {
   EXPECT_THAT(resolver.notes(), ElementsAre(HasSubstr("of 1 file(s)")));
 }
 
+// A process can keep any number of files mapped.
+TEST_F(SwtraceStackResolver, TooManyFilesOfOthersDoNotTakeThePlaceOfThoseOfRoot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs files of two users";
+  const test::TempDir directory;
+  TableFiles::Limits limits;
+  limits.files = 3;
+  StackResolver resolver([](const UniqueFd&) { return some_table(); }, limits);
+  resolver.begin();
+  uint64_t number = 0;
+  const auto frames_in_file_of = [&](uid_t owner) {
+    const std::string path = directory.path() + "/" + std::to_string(number);
+    std::ofstream(path) << number;
+    EXPECT_EQ(::chown(path.c_str(), owner, owner), 0);
+    const uint64_t at = address + number++ * 0x1000;
+    map(resolver, path.c_str(), inode_of(path.c_str()), 1, at);
+    EXPECT_TRUE(resolve(resolver, false, at));
+    return frames_.frames;
+  };
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(frames_in_file_of(65534), 2u);
+  EXPECT_EQ(frames_in_file_of(65534), 0u);
+  EXPECT_EQ(frames_in_file_of(65534), 0u);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(frames_in_file_of(0), 2u);
+  EXPECT_THAT(resolver.notes(), ElementsAre(HasSubstr("2 mapped file(s) could not be opened")));
+}
+
 TEST(SwtraceCompileBudget, AQuarterOfThePassingTimeIsAddedUpToTheWhole) {
   using std::chrono::seconds;
   CompileBudget budget(seconds(60));
