@@ -204,15 +204,20 @@ void ProcessMaps::own(SharedMap& map, const std::shared_ptr<size_t>& all) {
     map = std::make_shared<ProcessMap>(*map);
 }
 
-void ProcessMaps::add_mapping(ProcessMap& map, uint64_t begin, Mapping mapping) {
+// What was there before is gone in any case.
+void ProcessMaps::add_mapping(ProcessMap& map, uint64_t begin, Mapping mapping, size_t limit) {
+  const size_t before = map.size();
   map.put(begin, std::move(mapping));
-  // What was there before is gone in any case.
-  for (; is_over(map) && map.remove_from(begin); ++refused_) {
+  const auto is_over = [&] {
+    return map.size() > limits_.mappings_a_process || *mappings_ > limit;
+  };
+  for (; map.size() > before && is_over() && map.remove_from(begin); ++refused_) {
   }
 }
 
-bool ProcessMaps::is_over(const ProcessMap& map) const {
-  return map.size() > limits_.mappings_a_process || *mappings_ > limits_.mappings;
+size_t ProcessMaps::limit_of(uint32_t pid) const {
+  if (*mappings_ < limits_.mappings_of_others || !is_own_ || is_own_(pid)) return limits_.mappings;
+  return limits_.mappings_of_others;
 }
 
 void ProcessMaps::apply(Change change) {
@@ -230,11 +235,13 @@ void ProcessMaps::apply(Change change) {
   auto& map = processes_[change.pid];
   own(map, mappings_);
   // Without space for copies, the process has no known memory rather than one that is wrong.
-  if (*mappings_ + map->shared_by(change.address, change.mapping.end) > limits_.mappings) {
+  const size_t limit = limit_of(change.pid);
+  const size_t copied = map->shared_by(change.address, change.mapping.end);
+  if (copied != 0 && *mappings_ + copied > limit) {
     refused_ += map->size();
     map = std::make_shared<ProcessMap>(mappings_);
   }
-  add_mapping(*map, change.address, std::move(change.mapping));
+  add_mapping(*map, change.address, std::move(change.mapping), limit);
 }
 
 std::shared_ptr<const ProcessMap> ProcessMaps::of(uint32_t pid) const {

@@ -4,6 +4,7 @@
 #define SWTRACE_PROCESS_MAPS_H
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -97,9 +98,13 @@ class ProcessMaps {
     size_t changes = 1 << 17;             // that wait for their time
     size_t mappings = 1 << 20;            // of all processes
     size_t mappings_a_process = 1 << 16;  // the kernel's own limit is about that
+    size_t mappings_of_others = 3 << 18;  // above this sum, only own processes get more
   };
+  using IsOwn = std::function<bool(uint32_t pid)>;
   ProcessMaps() : ProcessMaps(Limits{}) {}
-  explicit ProcessMaps(const Limits& limits) : limits_(limits) {}
+  // is_own: of root or the recorder's user; empty: all are.
+  explicit ProcessMaps(const Limits& limits, IsOwn is_own = {})
+      : limits_(limits), is_own_(std::move(is_own)) {}
 
   void clear();
   // file: that of a mapping.
@@ -122,10 +127,11 @@ class ProcessMaps {
   };
   void apply(Change change);
   static void own(SharedMap& map, const std::shared_ptr<size_t>& all);
-  void add_mapping(ProcessMap& map, uint64_t begin, Mapping mapping);
-  bool is_over(const ProcessMap& map) const;
+  void add_mapping(ProcessMap& map, uint64_t begin, Mapping mapping, size_t limit);
+  size_t limit_of(uint32_t pid) const;
 
   const Limits limits_;
+  const IsOwn is_own_;
   // A child shares its parent's until one of them changes, then those parts that did not.
   std::unordered_map<uint32_t, SharedMap> processes_;
   std::shared_ptr<size_t> mappings_ =

@@ -70,6 +70,7 @@ void StackResolver::change(const pi_process_change& change) {
   if (change.kind == PI_PROCESS_EXECUTED || change.kind == PI_PROCESS_FORKED)
     runtimes_.forget(change.pid);
   std::shared_ptr<TableFile> file;
+  if (change.kind != PI_PROCESS_MAPPED) own_processes_.forget(change.pid);
   if (change.kind == PI_PROCESS_MAPPED)
     file = files_.mapped({change.pid, change.address, change.address + change.bytes, change.inode,
                           change.path, makedev(change.device_major, change.device_minor)});

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "own_processes.h"
 #include "perfutil.h"
 #include "process_maps.h"
 #include "runtime_processes.h"
@@ -24,7 +25,9 @@ class StackResolver {
  public:
   // For stacks of running processes.
   explicit StackResolver(TableFiles::Compile compile, const TableFiles::Limits& limits = {})
-      : files_(std::move(compile), limits) {}
+      : files_(std::move(compile), limits), maps_({}, is_own()) {
+    files_.reserve_for(is_own());
+  }
   // For recorded stacks, whose processes are not here. open: opens their files; a stack ends where
   // one cannot be opened.
   StackResolver(TableFiles::Compile compile, const TableFiles::Limits& limits,
@@ -63,6 +66,9 @@ class StackResolver {
     std::string reason;
   };
 
+  ProcessMaps::IsOwn is_own() {
+    return [this](uint32_t pid) { return own_processes_.has(pid); };
+  }
   void cut_at(const StackCode::Unopened& unopened, unwind::Walked& walked);
   std::string note_on_cut_stacks() const;
   std::shared_ptr<const ProcessMap> memory_at(const pi_stack_copy& copy);
@@ -72,6 +78,7 @@ class StackResolver {
                                             RuntimeProcess::Clock::time_point since,
                                             std::span<uint64_t> addresses, unwind::Walked& walked);
 
+  OwnProcesses own_processes_;
   TableFiles files_;
   const bool is_recorded_ = false;
   std::map<std::string, CutStacks> cut_;  // by path

@@ -13,7 +13,7 @@ namespace pi::swtrace {
 namespace {
 
 // A path has up to 4 KB, and programs can map a million files.
-constexpr size_t max_path_bytes = 64 << 20;
+constexpr size_t max_path_bytes = 64 << 20, max_path_bytes_of_others = 48 << 20;
 constexpr size_t max_shared = 1 << 14;
 
 }  // namespace
@@ -72,8 +72,14 @@ std::shared_ptr<TableFile> TableFiles::mapped(const MappedAs& place) {
   return file;
 }
 
+bool TableFiles::has_space(const MappedAs& place) const {
+  const size_t sum = *path_bytes_ + place.path.size();
+  if (sum <= max_path_bytes_of_others) return true;
+  return sum <= max_path_bytes && (!is_own_ || is_own_(place.pid));
+}
+
 std::shared_ptr<TableFile> TableFiles::make(const MappedAs& place) {
-  if (*path_bytes_ + place.path.size() > max_path_bytes) {
+  if (!has_space(place)) {
     ++paths_refused_;
     return nullptr;
   }

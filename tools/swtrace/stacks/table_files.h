@@ -108,6 +108,8 @@ class TableFiles {
   TableFiles(const TableFiles&) = delete;
   TableFiles& operator=(const TableFiles&) = delete;
 
+  // Of the paths' bytes, three quarters may be those of processes that are not own.
+  void reserve_for(std::function<bool(uint32_t pid)> is_own) { is_own_ = std::move(is_own); }
   // Files that are opened when they are wanted are the same one for all processes, by path and
   // inode. Null for memory without a file, and if the paths of others use all memory for paths.
   std::shared_ptr<TableFile> mapped(const MappedAs& place);
@@ -125,10 +127,12 @@ class TableFiles {
   bool start();
   bool start_opener();
   std::shared_ptr<TableFile> make(const MappedAs& place);
+  bool has_space(const MappedAs& place) const;
 
   std::shared_ptr<TableWork> work_;  // shared with the threads, which may outlive this
   const When when_;
   std::shared_ptr<std::atomic<size_t>> path_bytes_ = std::make_shared<std::atomic<size_t>>(0);
+  std::function<bool(uint32_t pid)> is_own_;  // can be empty
   uint64_t paths_refused_ = 0;
   std::map<std::pair<std::string, uint64_t>, std::weak_ptr<TableFile>> shared_;
   std::vector<std::thread> threads_;

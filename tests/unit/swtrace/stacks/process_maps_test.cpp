@@ -208,6 +208,25 @@ TEST_F(SwtraceProcessMaps, AllProcessesTogetherHaveALimitedNumberOfMappings) {
   EXPECT_EQ(maps.refused(), 7u);
 }
 
+TEST_F(SwtraceProcessMaps, OthersLeaveSomeForRootAndTheRecordersUser) {
+  ProcessMaps maps({1000, 10, 8, 6}, [](uint32_t pid) { return pid == 1; });
+  const auto add = [&](uint32_t pid, uint64_t page) {
+    maps.add(mapped(pid, 1, page << 12, 0x1000, page << 13), nullptr);
+    maps.advance(1);
+    const Mapping* mapping = find(maps, pid, page << 12);
+    return mapping && mapping->bias == (page << 12) - (page << 13);
+  };
+  for (uint64_t page = 1; page <= 5; ++page) EXPECT_TRUE(add(2, page));
+  EXPECT_TRUE(add(3, 1));
+  EXPECT_FALSE(add(3, 2));
+  for (uint64_t page = 1; page <= 4; ++page) EXPECT_TRUE(add(1, page));
+  EXPECT_FALSE(add(1, 5));
+  // Nothing of theirs is lost, and they can replace it.
+  EXPECT_FALSE(add(2, 6));
+  for (uint64_t page = 1; page <= 5; ++page) EXPECT_TRUE(add(2, page));
+  EXPECT_EQ(maps.refused(), 3u);
+}
+
 // Processes that share memory fork at no cost to them.
 TEST_F(SwtraceProcessMaps, ChildrenOfAProcessWithManyMappingsNeedLittleMemoryOfTheirOwn) {
   constexpr uint64_t many = 60'000;

@@ -12,7 +12,10 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "stacks/table_work.h"
 #include "temp_dir.h"
@@ -141,6 +144,29 @@ TEST_F(SwtraceTableFiles, AFileOfTheRightDeviceIsFoundByItsPath) {
   --place.device;
   ++place.inode;
   EXPECT_FALSE(find_mapped(place, "/proc"));
+}
+
+TEST_F(SwtraceTableFiles, PathsOfOthersLeaveSpaceForThoseOfRootAndTheRecordersUser) {
+  TableFiles files(
+      compile_, {},
+      [](const MappedAs&) -> Result<UniqueFd> {
+        return Error{1, ""};
+      },
+      TableFiles::When::when_wanted);
+  files.reserve_for([](uint32_t pid) { return pid == 1; });
+  std::vector<std::shared_ptr<TableFile>> known;
+  const auto fill = [&](uint32_t pid) {
+    std::shared_ptr<TableFile> file;
+    do {
+      std::string path = "/" + std::to_string(known.size());
+      path.resize(1 << 20, 'x');
+      if ((file = files.mapped({pid, 0, 1, 1, path}))) known.push_back(file);
+    } while (file);
+    return known.size();
+  };
+  EXPECT_EQ(fill(2), 48u);
+  EXPECT_EQ(fill(1), 64u);
+  EXPECT_EQ(fill(2), 64u);
 }
 
 }  // namespace
