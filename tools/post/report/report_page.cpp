@@ -268,9 +268,9 @@ class Page {
       lines_.push_back(share_column(row.ticks) + function_text(row, widths));
     }
     if (rest == 0) return;
-    const std::string others =
-        count == 0 ? plural(all.all, "function", "functions")
-                   : plural(all.all - count, "other function", "other functions");
+    const std::string others = count == 0
+                                   ? plural(all.all, "function", "functions")
+                                   : plural(all.all - count, "other function", "other functions");
     lines_.push_back(share_column(rest) + "in " + others);
   }
 
