@@ -17,7 +17,7 @@ const plain = (value) => JSON.parse(JSON.stringify(value));
 function data() {
   return {
     schema: 'pitrace-html', schema_version: 1, program: 'post', subject: 'app:10', complete: true, lost: '', not_seen: [],
-    facts: [['Host', 'vm']], notes: [], tick_count: 21, tick_ns: 1000, event: '', event_period: 0, stacks: true,
+    facts: [['Host', 'vm']], notes: [], tick_count: 21, tick_ns: 1000, event: '', event_period: 0, stacks: true, whole_cpus: true,
     time: { first_bin_ns: 0, bin_ns: 4096, bins: 10 },
     names: ['', 'app', 'main', 'work', '/bin/app', 'parse', 'vmlinux', 'sys_read', '</script><img src=x onerror=alert(1)>'],
     processes: { name: [1, 8], pid: [10, 20], subject: [1, 0] },
@@ -186,11 +186,11 @@ test('the timeline has the shares of each bin', () => {
 
 test('of many CPUs the timeline begins with their mean', () => {
   const few = page.cpuLanes(trace);
-  assert.deepEqual(plain(page.orderLanes(few, []).map(({ name }) => name)), ['AboveIdle, 2 CPUs', 'CPU 0', 'CPU 1']);
-  assert.equal(page.orderLanes([few[1]], [])[0].name, 'CPU 1');
+  assert.deepEqual(plain(page.orderLanes(few, [], true).map(({ name }) => name)), ['AboveIdle, 2 CPUs', 'CPU 0', 'CPU 1']);
+  assert.equal(page.orderLanes([few[1]], [], true)[0].name, 'CPU 1');
   const many = Array(64).fill(few[1]);
   const { lanes } = page.threadLanes(trace, null, 2);
-  const ordered = page.orderLanes(many, lanes);
+  const ordered = page.orderLanes(many, lanes, true);
   assert.deepEqual(plain(ordered.map(({ name }) => name).slice(0, 4)), ['AboveIdle, 64 CPUs', 'app:10', 'app:11', 'CPU 1']);
   assert.deepEqual([...ordered[0].running], Array(10).fill(0.25));
   assert.equal(ordered[0].ticks[1], 128);
@@ -525,4 +525,17 @@ test('AboveIdle is the share of a time in which a CPU was not idle', () => {
   const shares = page.aboveIdle(page.cpuLanes(page.traceOf(given)), 0, 2).map(({ share }) => +share.toFixed(6));
   assert.deepEqual(plain(shares), [+(4000 / 8192).toFixed(6), +(2000 / 8192).toFixed(6)]);
   assert.equal(page.meanShare([]), 0);
+});
+
+test('no time is called idle where the trace has some processes only', () => {
+  const given = data();
+  const texts = (trace) => page.cpuRows(trace, page.aboveIdle(page.cpuLanes(trace), 0, 10)).map(([name]) => name);
+  assert.deepEqual(plain(texts(page.traceOf(given))), ['All 2 CPUs', 'CPU 0', 'CPU 1']);
+  for (const part of [false, undefined]) {
+    given.whole_cpus = part;
+    const trace = page.traceOf(given);
+    assert.deepEqual(plain(texts(trace)), ['CPU 0', 'CPU 1']);
+    assert.match(page.aboveIdleSource(trace), /no ticks of other processes/);
+    assert.equal(page.orderLanes(page.cpuLanes(trace), [], trace.wholeCpus)[0].name, 'Mean, 2 CPUs');
+  }
 });

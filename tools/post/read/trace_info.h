@@ -64,6 +64,10 @@ struct TraceInfo {
   uint64_t stack_depth = 0;  // frames
   std::map<StreamKey, StreamCounts> counts;
   std::vector<std::pair<std::string, uint64_t>> missed;  // a hook and its hits that were skipped
+
+  // The trace has the ticks of all processes, so that the rest of a CPU's time is idle. Traces
+  // without a scope are of programs that always record the system.
+  bool has_all_processes() const { return scope.empty() || scope == "system"; }
 };
 
 // Values of this text replace those of an earlier one; malformed lines and unknown keys are

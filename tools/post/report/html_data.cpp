@@ -62,6 +62,7 @@ class HtmlData {
     HtmlColumns out(sink);
     const pi::Json head = html_summary(summary_, ticks_);
     for (const auto& [name, value] : head.members()) out.member(name, value);
+    out.member("whole_cpus", has_whole_cpus());
     write_time(out);
     write_paths(out);
     write_ticks(out);
@@ -80,6 +81,15 @@ class HtmlData {
   }
 
  private:
+  // What is missing on a CPU is idle time: nothing was left out by process, or name, or within the
+  // time. Context switches are of all threads, whatever is selected.
+  bool has_whole_cpus() const {
+    const Selection& selected = summary_.options.selection;
+    const bool all_ticks =
+        !selected.by_name() && selected.times.only.size() <= 1 && selected.times.without.empty();
+    return summary_.file.info.has_all_processes() && (states_ || all_ticks);
+  }
+
   // Gives all sums the same bins.
   void unite_bins() {
     const std::array<TimeSums*, 8> all = {&by_path_, &by_cpu_,          &by_thread_, &running_,

@@ -118,7 +118,7 @@ std::vector<std::string> page_tail(const Summary& summary, const PageFormat& for
   if (sampled && ticks.of_subject != 0 && ticks.of_subject < enough_ticks)
     add(format.paragraph(few_ticks_text(summary, format, ticks.of_subject)));
   // A selection by name may contain ticks of the subject only.
-  if (summary.file.info.scope != "process" && summary.ticks.ticks != 0 &&
+  if (summary.file.info.has_all_processes() && summary.ticks.ticks != 0 &&
       (!summary.options.selection.by_name() || summary.ticks.ticks != ticks.of_subject))
     add(format.paragraph(rest_text(summary, format, subject, ticks)));
   if (!hint.empty())

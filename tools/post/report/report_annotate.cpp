@@ -214,9 +214,9 @@ class Annotator {
         short_name(readable(summary_, function.symbol), head_width, style_.utf8 ? "…" : "..."),
         summary_.names.text(function.module), function.ticks,
         function.ticks == 1 ? "tick" : "ticks", share_word(function.ticks, whole_),
-        part_                                   ? "the selected ticks"
-        : summary_.file.info.scope == "process" ? "all ticks"
-                                                : "all processors' ticks");
+        part_                                    ? "the selected ticks"
+        : summary_.file.info.has_all_processes() ? "all processors' ticks"
+                                                 : "all ticks");
     const std::optional<int64_t> made = program_time(function);
     for (const auto& [path, file] : files) {
       const SourceText& source = sources_.find(path, program_);

@@ -137,11 +137,12 @@ std::string percentages_of(const Summary& summary) {
   if (!selection_texts(summary.options.selection).empty())
     return " Percentages below are of the selected ticks.\n";
   const TraceInfo& info = summary.file.info;
-  return info.scope == "process"
-             ? fmt::format(" Percentages below are of all ticks of process {} and its children.\n",
-                           info.pid)
-             : " Percentages below are of all ticks of all processors, idle included "
-               "(SystemProcess).\n";
+  if (info.scope == "process")
+    return fmt::format(" Percentages below are of all ticks of process {} and its children.\n",
+                       info.pid);
+  return info.has_all_processes() ? " Percentages below are of all ticks of all processors, idle "
+                                    "included (SystemProcess).\n"
+                                  : " Percentages below are of all ticks of these processes.\n";
 }
 
 std::string tick_totals(const Summary& summary) {

@@ -135,4 +135,37 @@ TEST(HtmlData, ATraceWithoutTicksHasNoBins) {
   EXPECT_TRUE(both.html["schedule"].is_null());
 }
 
+// The page calls the rest of a CPU's time idle.
+bool has_whole_cpus(const std::string& scope, const post::Selection& selection = {},
+                    bool switches = false) {
+  std::string text =
+      fmt::format("cpus 1\ninfo scope={}\nsection trace 0\n100 tick user 7 7 0x10\n", scope);
+  if (switches) text += "200 dispatch 7 7 runnable\n300 dispatch 0 0 sleeping\n";
+  FakeSymbolizer symbolizer;
+  const auto trace = trace_from_text(text);
+  EXPECT_TRUE(trace) << trace.error().message;
+  post::Options options;
+  options.html = "tprof.html";
+  options.report.selection = selection;
+  const Json page = Json::parse(run_post(*trace, symbolizer, options).html);
+  EXPECT_EQ(page["schedule"].is_null(), !switches);
+  return page["whole_cpus"];
+}
+
+TEST(HtmlData, CpusAreWholeIfNoProcessNameOrTimeIsMissing) {
+  post::Selection by_name, in_time, in_times;
+  by_name.names[static_cast<size_t>(post::NameKind::process)].only.push_back("7");
+  in_time.times.only.push_back({0, 1000});
+  in_times.times.without.push_back({50, 60});
+  EXPECT_TRUE(has_whole_cpus("system"));
+  EXPECT_TRUE(has_whole_cpus("system", in_time));
+  EXPECT_FALSE(has_whole_cpus("system", by_name));
+  EXPECT_FALSE(has_whole_cpus("system", in_times));
+  EXPECT_FALSE(has_whole_cpus("process"));
+  EXPECT_FALSE(has_whole_cpus("the processes that were named to perf record"));
+  // Switches are of all threads.
+  EXPECT_TRUE(has_whole_cpus("system", by_name, true));
+  EXPECT_FALSE(has_whole_cpus("process", {}, true));
+}
+
 }  // namespace

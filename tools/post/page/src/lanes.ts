@@ -65,11 +65,12 @@ export function cpuLanes(trace: Trace): Lane[] {
 
 const fewCpus = 8;
 
-// The lanes of the timeline: the mean of several CPUs (AboveIdle), each of them, then threads; many CPUs are after the threads.
-export function orderLanes(cpus: Lane[], threads: Lane[]): Lane[] {
+// The lanes of the timeline: the mean of several CPUs, each of them, then threads; many CPUs are after the threads. The mean is AboveIdle
+// where the trace has all that ran on them.
+export function orderLanes(cpus: Lane[], threads: Lane[], wholeCpus: boolean): Lane[] {
   if (cpus.length < 2) return [...cpus, ...threads];
   const bins = cpus[0]!.running.length;
-  const all: Lane = { ...cpus[0]!, name: `AboveIdle, ${cpus.length} CPUs`, cpu: -1, ticks: new Float64Array(bins), running: new Float32Array(bins) };
+  const all: Lane = { ...cpus[0]!, name: `${wholeCpus ? 'AboveIdle' : 'Mean'}, ${cpus.length} CPUs`, cpu: -1, ticks: new Float64Array(bins), running: new Float32Array(bins) };
   for (const cpu of cpus)
     for (let bin = 0; bin < bins; ++bin) {
       all.ticks[bin]! += cpu.ticks[bin]!;

@@ -5,7 +5,7 @@ import { element } from './dom';
 import { unpack } from './inflate';
 import { traceOf } from './trace';
 
-export { aboveIdle, meanShare } from './above_idle';
+export { aboveIdle, aboveIdleSource, cpuRows, meanShare } from './above_idle';
 export { boxesOf, changeOf, FlameMaker, foundTicks, guessMark } from './flame';
 export { flowTrace } from './flow';
 export { amount, count, duration, milliseconds, percent, roundStep, seconds } from './format';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The summary: facts on the trace, the hottest functions, and what the trace lacks.
-import { aboveIdle, aboveIdleSource, meanShare } from './above_idle';
+import { aboveIdle, aboveIdleSource, cpuRows } from './above_idle';
 import { element } from './dom';
 import { count, duration, milliseconds, percent } from './format';
 import { cpuLanes } from './lanes';
@@ -67,18 +67,20 @@ export class SummaryView {
     return list;
   }
 
-  // AboveIdle of the selected time.
+  // AboveIdle of the selected time; without idle time where other processes are missing.
   private renderIdle(): void {
     this.idle.replaceChildren();
     const { from, to, trace } = this.state;
     const all = aboveIdle(this.cpus, from, to);
     if (all.length === 0) return;
-    const row = (name: string, share: number) =>
-      element('tr', {}, element('td', {}, name), element('td', { class: 'number' }, `${percent(share, 1)} %`), element('td', { class: 'number' }, `${percent(1 - share, 1)} %`));
-    const body = element('tbody', {}, ...all.slice(0, shownCpus).map(({ cpu, share }) => row(`CPU ${cpu}`, share)));
-    if (all.length > 1) body.prepend(row(`All ${all.length} CPUs`, meanShare(all)));
-    const titles = ['', 'Above idle', 'Idle'].map((text, place) => element('th', place === 0 ? {} : { class: 'number' }, text));
-    this.idle.append(element('h2', {}, 'AboveIdle'), element('table', { class: 'idle' }, element('thead', {}, element('tr', {}, ...titles)), body));
+    const number = (tag: 'td' | 'th', text: string) => element(tag, { class: 'number' }, text);
+    const row = ([name, share]: [string, number]) =>
+      element('tr', {}, element('td', {}, name), number('td', `${percent(share, 1)} %`), ...(trace.wholeCpus ? [number('td', `${percent(1 - share, 1)} %`)] : []));
+    const rows = cpuRows(trace, all);
+    const body = element('tbody', {}, ...rows.slice(0, shownCpus + rows.length - all.length).map(row));
+    const titles = (trace.wholeCpus ? ['Above idle', 'Idle'] : ['Used']).map((text) => number('th', text));
+    const head = element('thead', {}, element('tr', {}, element('th', {}, ''), ...titles));
+    this.idle.append(element('h2', {}, trace.wholeCpus ? 'AboveIdle' : 'Use of the CPUs'), element('table', { class: 'idle' }, head, body));
     const more = all.length > shownCpus ? ` ${count(all.length - shownCpus)} more CPUs are in the timeline.` : '';
     this.idle.append(element('p', { class: 'muted' }, `${aboveIdleSource(trace)}${more}`));
   }

@@ -76,7 +76,7 @@ export class TimelineView {
     if (this.madeFor !== state.scope) {
       this.madeFor = state.scope;
       const { lanes, all } = threadLanes(state.trace, state.threads(), mostThreads);
-      this.lanes = orderLanes(this.cpus, lanes);
+      this.lanes = orderLanes(this.cpus, lanes, state.trace.wholeCpus);
       this.shownThreads = all > lanes.length ? `The ${count(lanes.length)} busiest of ${count(all)} threads are shown.` : '';
     }
     this.selected.textContent = this.rangeText();
@@ -304,7 +304,7 @@ export class TimelineView {
     const busiest = [...all].sort((a, b) => b.share - a.share || a.cpu - b.cpu).slice(0, mostCpus);
     const parts = busiest.map(({ cpu, share }) => `CPU ${cpu} ${percent(share, 1)} %`);
     if (all.length > mostCpus) parts.push(`${all.length - mostCpus} others less`);
-    return [`${percent(meanShare(all), 1)} % above idle`, ...parts];
+    return [`${percent(meanShare(all), 1)} % ${this.state.trace.wholeCpus ? 'above idle' : 'used'}`, ...parts];
   }
 
   private key(event: KeyboardEvent): void {

@@ -114,6 +114,7 @@ export interface Trace {
   event: string; // '': ticks come by time
   eventPeriod: number;
   hasStacks: boolean;
+  wholeCpus: boolean; // the rest of a CPU's time is idle
   firstBinNs: number; // from the beginning of the trace
   binNs: number;
   bins: number;
@@ -324,6 +325,7 @@ export function traceOf(data: unknown): Trace {
     event: shown(String(given['event'])),
     eventPeriod: given['event_period'] as number,
     hasStacks: given['stacks'] === true,
+    wholeCpus: given['whole_cpus'] === true,
     firstBinNs: time['first_bin_ns'] as number,
     binNs,
     bins: time['bins'] as number,
