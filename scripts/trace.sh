@@ -63,7 +63,9 @@ check_command() {
     found=$1
   fi
   [[ ! -d $found ]] || die "$1: is a directory, no command" 126
-  [[ -x $found ]] || die "$1: $found may not be executed; chmod +x makes it a command" 126
+  [[ -x $found ]] && return
+  [[ $found != "$1" ]] || die "$1: may not be executed; chmod +x makes it a command" 126
+  die "$1: $found may not be executed; chmod +x makes it a command" 126
 }
 
 # begin_guard: starts the guard and sets scratch to a new directory. The guard is a process that ends the recorder, unloads
@@ -170,6 +172,7 @@ seconds() {
 make_output_directory() {
   local problem
   [[ -n $out ]] || wrong "-o needs the name of a directory, not an empty word"
+  [[ ! -e $out || -d $out ]] || die "$out is a file, not a directory; choose a directory with -o"
   problem=$(mkdir -p -- "$out" 2>&1) || die "cannot create $out (${problem##*: }); choose another directory with -o"
   out=$(CDPATH='' cd "$out" && pwd) || die "cannot enter $out; choose another directory with -o"
   [[ -w $out ]] || die "cannot write to $out; choose another directory with -o"

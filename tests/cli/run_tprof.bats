@@ -73,14 +73,14 @@ teardown() {
     done
     [ -z "$(ls -A)" ]
     run -255 run.tprof --html=page.html -- true
-    [[ "$output" == *"--html is unknown, or takes no value"* ]]
+    [[ "$output" == *"--html takes no value"* ]]
     run -255 run.tprof --post=--nosuch -- true
     [[ "$output" == *"error: --post: "*"--nosuch"* ]]
     run -127 run.tprof -- ''
     [[ "$output" == *"the command is an empty word"* ]]
     touch file
     run -125 run.tprof -o file -- true
-    [ "$output" = "run.tprof: error: cannot create file (File exists); choose another directory with -o" ]
+    [ "$output" = "run.tprof: error: file is a file, not a directory; choose a directory with -o" ]
 }
 
 @test "a report without data is left out, with a warning; -M names its file" {
@@ -490,4 +490,27 @@ buffers() {
     [ "$status" -eq 125 ]
     [[ "$output" == *"belongs to root and is not built"* ]]
     [[ "$output" != *"Permission denied"* ]]
+}
+
+@test "an option that does not exist: the one that was meant, and -- is advised only where it is missing" {
+    refused() {
+        local expected=$1
+        shift
+        run -255 run.tprof "$@"
+        [ "${lines[0]}" = "run.tprof: error: $expected" ] || { echo "$output"; false; }
+    }
+    refused 'unknown option "--htlm"; did you mean --html?' -g --htlm -- true
+    refused 'unknown option "--stric"; did you mean --strict?' --stric=1 -- true
+    refused 'unknown option "-G"' -G -- true
+    refused 'unknown option "-G"; write -- before the command to profile' -G true
+    refused '--html takes no value' --html=foo.html -- true
+    refused '-g takes tables or fp, not "tabels"; write -- before the command to profile' -g tabels -- true
+    refused '-g takes tables or fp as a word of its own: -g fp' -g=fp -- true
+    refused "--export is an option of post: --post='--export ...'" --export pprof -- true
+    refused 'unknown option "--pid"; a process that runs is traced with -p PID' --pid 5
+    refused '--stack-bytes takes a whole number from 512 to 61440, not "100"' --stack-bytes=100 -- true
+    refused '--stack-bytes takes a multiple of 8, not "1001"' --stack-bytes=1001 -- true
+    printf 'true\n' >rec && chmod a-x rec
+    run -126 run.tprof -- ./rec
+    [ "${lines[0]}" = "run.tprof: error: ./rec: may not be executed; chmod +x makes it a command" ]
 }
