@@ -180,6 +180,10 @@ void Frames::judge_user(JudgedStack& judged, const pi::StackView& stack, bool in
   for (uint32_t i = first; i < first + stack.user_frames() && !is_outermost && !is_on_other_stack;
        ++i) {
     const uint64_t address = address_of(stack, i, in_kernel);
+    // The kernel calls no user code: a word of the stack was taken for a return address. Before
+    // address 0 is the kernel's half, too.
+    invalid = i >= certain && (!in_kernel || i != first) && is_kernel_address(address);
+    if (invalid) break;
     const FrameId id = at(process, address, false, time);
     const Frame& frame = frames_[id];
     const std::string& module = names_.text(frame.module);
