@@ -160,7 +160,10 @@ class Page {
     if (const uint64_t distance = tick_distance(summary_); distance != 0)
       processor_time = fmt::format("{}{} of processor time", is_lower_bound() ? "at least " : "",
                                    duration_text(ticks_ * distance));
-    if (!is_selection(summary_) && !processor_time.empty()) facts.push_back(processor_time);
+    // Where recording ended early, the time of no tick is not known.
+    const bool is_known = ticks_ != 0 || summary_.file.full.empty();
+    if (!is_selection(summary_) && !processor_time.empty() && is_known)
+      facts.push_back(processor_time);
     if (const std::string waited = waiting_text(); !waited.empty()) facts.push_back(waited);
     std::string ticks = ticks_text();
     const TickTotals& all = summary_.ticks;
@@ -206,6 +209,12 @@ class Page {
           fmt::format("None of the selected ticks fell on it. {} on other processes: see "
                       "the reports in tprof.out.",
                       plural(summary_.ticks.ticks, "tick fell", "ticks fell"))));
+      return;
+    }
+    if (!summary_.file.full.empty()) {
+      add(format_.paragraph(
+          "No tick fell on it before recording ended: a buffer was full. What helps: a larger "
+          "buffer (run.tprof -b), fewer ticks (run.tprof -c)."));
       return;
     }
     if (summary_.event_based()) {
@@ -334,9 +343,18 @@ class Page {
     return rows;
   }
 
+  bool runs_java() const {
+    return std::ranges::any_of(summary_.tree.leaves(), [&](const Leaf& leaf) {
+      const auto module = static_cast<NameId>(leaf.path[static_cast<size_t>(Level::module)]);
+      return subject_.contains(leaf.origin) && summary_.names.text(module).ends_with("/libjvm.so");
+    });
+  }
+
   static bool has_guess(const PathRow& path) {
     return std::ranges::find(path.guessed, true) != path.guessed.end();
   }
+
+  static bool is_cut(const PathRow& path) { return path.names.front() == "[cut]"; }
 
   static bool is_broken(const PathRow& path) { return path.names.front().starts_with("[broken]"); }
 
@@ -344,8 +362,11 @@ class Page {
   std::vector<std::string> path_lines(const std::vector<PathRow>& paths) const {
     if (all_broken_) {
       std::vector<std::string> lines = format_.paragraph(
-          "No callers are known: the stacks are broken, as in code that was compiled without frame "
-          "pointers (gcc: -fno-omit-frame-pointer).");
+          runs_java()
+              ? "The hottest paths have no callers: the stacks are broken. Start Java with "
+                "-XX:+PreserveFramePointer, as 'run.tprof -g -- java' does."
+              : "No callers are known: the stacks are broken, as in code that was compiled without "
+                "frame pointers (gcc: -fno-omit-frame-pointer).");
       lines.insert(lines.begin(), "");
       return lines;
     }
@@ -360,6 +381,16 @@ class Page {
     for (const PathRow& path : paths)
       lines.push_back(share_column(path.ticks) +
                       path_text(path, format_.width() > 10 ? format_.width() - 10 : 1));
+    if (std::ranges::any_of(paths, is_cut)) {
+      const StackCounts& stacks = summary_.find<CallTree>()->stacks();
+      const uint64_t depth = summary_.file.info.stack_depth;
+      const std::string frames = depth != 0 ? fmt::format(" or than {} frames", depth) : "";
+      for (std::string& line : format_.paragraph(
+               fmt::format("[cut]: {} of {} stacks are deeper than the bytes that were copied "
+                           "(most: run.tprof --stack-bytes=61440){}.",
+                           stacks.cut, stacks.with(), frames)))
+        lines.push_back(std::move(line));
+    }
     return lines;
   }
 

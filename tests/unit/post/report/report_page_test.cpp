@@ -400,6 +400,30 @@ std::string page_with_stacks(const std::vector<std::string>& stacks) {
   return run_of(trace, {}, options, std::move(symbolizer)).pages.front();
 }
 
+TEST(Page, CutStacksHaveTheirNumberAndTheOptionThatHelps) {
+  const std::string cut = page_with_stacks({"0x1018 user-cut", "0x1018 user-cut", "0x1018"});
+  EXPECT_NE(cut.find("\n[cut]: 2 of 3 stacks are deeper than the bytes that were copied (most: "
+                     "run.tprof\n  --stack-bytes=61440).\n"),
+            std::string::npos)
+      << cut;
+  EXPECT_EQ(page_with_stacks({"0x1018"}).find("[cut]"), std::string::npos);
+}
+
+TEST(Page, BrokenStacksOfJavaHaveTheOptionOfJava) {
+  FakeSymbolizer symbolizer;
+  symbolizer.add_symbol("/jvm/libjvm.so", 0, 16, "leaf");
+  post::Options options;
+  options.tree = true;
+  const std::string page = run_of(
+                               "cpus 1\ninfo pid=32\nsection mte 0\n1 name 32 java\n"
+                               "1 module 32 0x1000 0x1000 0 /jvm/libjvm.so\nsection trace 0\n"
+                               "100 tick user 32 32 0x1000 stack user user-broken\n",
+                               {}, options, std::move(symbolizer))
+                               .pages.front();
+  EXPECT_NE(page.find("-XX:+PreserveFramePointer"), std::string::npos) << page;
+  EXPECT_EQ(page.find("gcc"), std::string::npos) << page;
+}
+
 TEST(Page, BrokenStacksWithoutACallerAreExplainedInsteadOfRepeatingTheFunctions) {
   const std::string broken = page_with_stacks({"user-broken", "user-broken"});
   EXPECT_NE(
