@@ -59,11 +59,11 @@ setup() {
     [ -c /dev/null ]
     "$BUILD_DIR/bin/run.minima" --source=perf -o killed -- java -XX:+UseSerialGC "-Dmark=$BATS_TEST_TMPDIR" 3>&- &
     script=$!
-    for ((i = 0; i < 600; i++)); do
-        ! pgrep -f -- "-Dmark=$BATS_TEST_TMPDIR .*pitrace.TrainerMain" >/dev/null || break
+    # However slowly it starts: a script that ends without it fails.
+    until pgrep -f -- "-Dmark=$BATS_TEST_TMPDIR .*pitrace.TrainerMain" >/dev/null; do
+        kill -0 "$script"
         sleep 0.05
     done
-    [ "$i" -lt 600 ]
     kill -KILL "$script"
     for ((i = 0; i < 600; i++)); do
         pgrep -f -- "-Dmark=$BATS_TEST_TMPDIR .*pitrace.TrainerMain" >/dev/null || break
