@@ -44,12 +44,24 @@ __attribute__((noipa)) static void *thread(void *argument)
 	return argument;
 }
 
+static void run_handler_on_own_stack(void)
+{
+	static char stack[1 << 16];
+	const stack_t own = { .ss_sp = stack, .ss_size = sizeof stack };
+	const struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_ONSTACK };
+
+	sigaltstack(&own, NULL);
+	sigaction(SIGALRM, &action, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t other;
 
 	seconds = argc > 1 ? atof(argv[1]) : 1;
 	signal(SIGALRM, on_alarm);
+	if (argc > 2)
+		run_handler_on_own_stack();
 	if (pthread_create(&other, NULL, thread, NULL) != 0)
 		return 1;
 	ualarm(50000, 0);

@@ -341,6 +341,20 @@ profile() {
   ((threads * 5 > all && handlers > 0))
 }
 
+# Its stack is read after the tick, when the thread is usually still in the handler.
+@test "below a signal handler with a stack of its own the interrupted functions are marked as guessed" {
+  local whole cut all
+  # shellcheck disable=SC2016
+  profile alternate 2 16384 '"$1/starts" "$2" alternate'
+  sed -E 's/_\[g\]//g' alternate/tprof.folded >alternate/unmarked
+  grep -o 'main_\[g\];thread_\[g\];in_thread;.*on_alarm;in_handler [0-9]*' alternate/tprof.folded
+  read -r whole all < <(sed -n 's/^starts_[0-9a-f]*;//p' alternate/unmarked | grep ';on_alarm;in_handler' |
+    ticks_of ';main;thread;in_thread;.*on_alarm;in_handler')
+  read -r cut _ < <(grep '^starts_.*;on_alarm;in_handler' alternate/unmarked | ticks_of '\\[cut\\]')
+  echo "$whole of $all ticks in the handler are below main, $cut are cut"
+  ((all >= 10 && whole * 4 >= all * 3))
+}
+
 @test "a recursion 200 or 1,000 deep has every level in each stack, below main" {
   local levels bytes seconds=2
   if [[ $PROOF_SOURCE == driver ]]; then seconds=6; fi

@@ -44,7 +44,10 @@ struct FramePlace {
   size_t inner;  // frames inside of it; 0: the thread is there
 };
 
-// Code has rule(FramePlace), a Table::Found, and is_executable(address).
+// Code has rule(FramePlace), a Table::Found, and is_executable(address). It may have
+// stack_at(address), bytes from there on of a stack that a signal handler has interrupted, if that
+// is not among the captured bytes: they were read later than the registers, so that the frames
+// found in them are guesses.
 template <class Code>
 class Walk {
  public:
@@ -61,14 +64,15 @@ class Walk {
     while (walked.end == End::unknown) {
       const uint64_t address = registers_[return_address] - (exact_ ? 0 : 1);
       const Table::Found rule = code_.rule({address, exact_, registers_, walked.frames});
+      const End whole = guessed || is_later_ ? End::unknown : End::whole;
       if (rule.cfa->kind == CfaKind::end) {
-        walked.end = guessed ? End::unknown : End::whole;
+        walked.end = whole;
         return walked;
       }
       const bool by_table =
           rule.cfa->kind != CfaKind::none && rule.cfa->kind != CfaKind::unsupported;
       if (!by_table && is_program_start()) {
-        walked.end = guessed ? End::unknown : End::whole;
+        walked.end = whole;
         return walked;
       }
       const Step step = by_table ? step_by_table(rule) : step_by_frame_pointer();
@@ -76,7 +80,7 @@ class Walk {
       // While a thread starts another program, it has the registers of the old one and the memory
       // of the new one, which may be zero where a return address was.
       if (step == Step::outermost)
-        walked.end = guessed || walked.frames == 0 ? End::unknown : End::whole;
+        walked.end = guessed || walked.frames == 0 ? End::unknown : whole;
       // What a frame pointer points to is not known to be a frame.
       if (step == Step::not_captured && !guessed) walked.end = End::cut;
       if (step != Step::done) return walked;
@@ -85,7 +89,8 @@ class Walk {
         return walked;
       }
       frames[walked.frames++] = registers_[return_address] + (exact_ ? 1 : 0);
-      if (!guessed) walked.by_table = walked.frames;
+      if (!guessed && !is_later_) walked.by_table = walked.frames;
+      if (exact_ && !guessed) follow_interrupted_stack();
     }
     return walked;
   }
@@ -96,6 +101,19 @@ class Walk {
   // limits the reads of one walk, where many places look like the start of a program.
   static constexpr uint64_t max_arguments = 1 << 16;
   enum class Step { done, outermost, not_captured, impossible };
+
+  // Behind a signal handler. Once: each costs a read of the process's memory.
+  void follow_interrupted_stack() {
+    if constexpr (requires { code_.stack_at(begin_); }) {
+      const uint64_t place = registers_[stack_pointer] - begin_;
+      if (is_later_ || place < bytes_.size()) return;
+      const std::span<const std::byte> bytes = code_.stack_at(registers_[stack_pointer]);
+      if (bytes.empty()) return;
+      begin_ = registers_[stack_pointer];
+      bytes_ = bytes;
+      is_later_ = true;
+    }
+  }
 
   std::optional<uint64_t> read(uint64_t address) const {
     const uint64_t place = address - begin_;
@@ -161,7 +179,8 @@ class Walk {
     if ((unknown >> return_address & 1) != 0 || (unknown >> stack_pointer & 1) != 0)
       return Step::not_captured;
     if (caller[return_address] == 0) return Step::outermost;
-    if (runtime && !code_.is_executable(caller[return_address] - 1)) return Step::impossible;
+    if ((runtime || is_later_) && !code_.is_executable(caller[return_address] - (signal ? 0 : 1)))
+      return Step::impossible;
     for (const Save& save : rule.saves) registers_[save.reg] = caller[save.reg];
     registers_[stack_pointer] = caller[stack_pointer];
     registers_[return_address] = caller[return_address];
@@ -201,12 +220,13 @@ class Walk {
   }
 
   Registers registers_;
-  const std::span<const std::byte> bytes_;
-  const uint64_t begin_;
+  std::span<const std::byte> bytes_;
+  uint64_t begin_;
   Code& code_;
   uint32_t unknown_;  // registers whose value is not known, by bits
   uint64_t arguments_left_ = max_arguments;
-  bool exact_ = true;  // the address is that of an instruction, not behind a call
+  bool is_later_ = false;  // the bytes are of an interrupted stack
+  bool exact_ = true;      // the address is that of an instruction, not behind a call
 };
 
 }  // namespace unwind

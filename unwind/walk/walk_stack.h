@@ -3,6 +3,7 @@
 #ifndef UNWIND_WALK_STACK_H
 #define UNWIND_WALK_STACK_H
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -26,6 +27,8 @@ class CodeOfProcess {
   virtual ~CodeOfProcess() = default;
   virtual Code find(const FramePlace& place) = 0;
   virtual bool is_executable(uint64_t address) = 0;
+  // Of an interrupted stack: see Walk.
+  virtual std::span<const std::byte> stack_at(uint64_t) { return {}; }
 };
 
 // Writes the addresses of the callers, innermost first; not that of the registers themselves. A

@@ -82,7 +82,7 @@ std::vector<LeadAndText> stack_sentences(const StackCounts& stacks, const char* 
       "represents them.");
   add_part("Guessed user stacks", stacks.guessed,
            " reach the start of their thread through code without unwind tables, whose callers the "
-           "frame pointer gave; some callers may be wrong.");
+           "frame pointer gave, or a signal handler's own stack; some callers may be wrong.");
   add_part("Broken user stacks", stacks.user_broken,
            " do not reach the start of their thread, as in code that was compiled without frame "
            "pointers; outer callers are missing, and [broken] represents them.");
@@ -102,8 +102,8 @@ std::vector<LeadAndText> guess_sentences(const Frames& frames, bool numbers) {
   const char* const with_numbers =
       numbers ? ", with the number of ticks if they are certain for others" : "";
   return {{"Guessed callers",
-           fmt::format("are marked{}{}: they are behind code without unwind tables, and may be "
-                       "wrong.",
+           fmt::format("are marked{}{}: they are behind code without unwind tables, or a "
+                       "signal handler's own stack, and may be wrong.",
                        guess_mark(1, 1), with_numbers)}};
 }
 

@@ -23,7 +23,7 @@ std::vector<std::string> remarks_of(const Summary& summary, bool guesses) {
   if (guesses)
     remarks.push_back(
         fmt::format("Functions whose names end in {} are guesses: they are behind code without "
-                    "unwind tables, and may be wrong.",
+                    "unwind tables, or a signal handler's own stack, and may be wrong.",
                     guess_suffix));
   for (std::string& remark : remarks) remark = printable(remark);
   return remarks;

@@ -101,9 +101,11 @@ class Page {
   }
 
   std::string subject_text() const {
+    const char* const all = summary_.file.info.has_all_processes() ? "The whole system"
+                                                                   : "The recorded processes";
     if (subject_.is_system() && summary_.file.cpus != 0)
-      return "The whole system, " + plural(summary_.file.cpus, "processor", "processors");
-    std::string text = subject_.is_system() ? "The whole system" : format_.limited(subject_.name());
+      return fmt::format("{}, {}", all, plural(summary_.file.cpus, "processor", "processors"));
+    std::string text = subject_.is_system() ? all : format_.limited(subject_.name());
     if (subject_.roots() > 1) text += fmt::format(" ({} processes had this id)", subject_.roots());
     if (subject_.descendants() != 0)
       text += " and " + plural(subject_.descendants(), "descendant", "descendants");
@@ -373,10 +375,10 @@ class Page {
     if (paths.empty()) return {};
     const bool broken = std::ranges::any_of(paths, is_broken);
     const bool guessed = std::ranges::any_of(paths, has_guess);
-    std::vector<std::string> lines = format_.paragraph(fmt::format(
-        "Hottest paths, outermost caller first{}{}:",
-        broken ? " ([broken]: no frame pointers there)" : "",
-        guessed ? fmt::format(" ({}: guessed, no unwind tables there)", guess_suffix) : ""));
+    std::vector<std::string> lines = format_.paragraph(
+        fmt::format("Hottest paths, outermost caller first{}{}:",
+                    broken ? " ([broken]: no frame pointers there)" : "",
+                    guessed ? fmt::format(" ({}: guessed, may be wrong)", guess_suffix) : ""));
     lines.insert(lines.begin(), "");
     for (const PathRow& path : paths)
       lines.push_back(share_column(path.ticks) +

@@ -29,8 +29,8 @@ struct Frame {
   bool kernel = false;
   bool marker = false;  // no function: represents the callers that a stack lacks
   StartKind start = StartKind::none;
-  // Behind code without unwind tables: who calls is a guess. Its number and that of the same frame
-  // where it is certain differ.
+  // Behind code without unwind tables, or a signal handler's own stack: the caller is a guess. Its
+  // number and that of the same frame where it is certain differ.
   bool guessed = false;
   uint64_t file_address = Place::no_address;  // Place's
 };
@@ -46,8 +46,8 @@ struct StackSource {
 StackSource stack_source(const TraceInfo& info);
 
 // How a part of a stack ends: at the start of its thread (kernel part: at the kernel's entry), too
-// early, or at the requested depth; guessed: at the start, but through code without unwind tables,
-// whose callers may be wrong.
+// early, or at the requested depth; guessed: at the start, but through code without unwind tables
+// or behind a signal handler's own stack; callers may be wrong.
 enum class StackEnd : uint8_t { absent, whole, broken, cut, guessed };
 
 // How far a stack can be trusted, and how its parts end.

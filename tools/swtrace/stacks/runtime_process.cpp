@@ -2,14 +2,9 @@
 // Code without tables in a process with a runtime whose code keeps frame pointers.
 #include "runtime_process.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
-
-#include <pi/uninterrupted.h>
 
 namespace pi::swtrace {
 namespace {
@@ -34,30 +29,16 @@ constexpr uint64_t bytes_before = 512, bytes_after = 1536;
 }  // namespace
 
 bool RuntimeProcess::read(uint64_t address, std::span<std::byte> bytes) {
-  if (address > INT64_MAX) return false;
-  // It stays that of the program that runs then, whatever the process executes later.
-  if (!is_opened_) memory_ = UniqueFd(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
-  is_opened_ = true;
-  if (!memory_) return false;
-  const auto got = uninterrupted([&] {
-    return ::pread(memory_.get(), bytes.data(), bytes.size(), static_cast<off_t>(address));
-  });
-  return got == static_cast<ssize_t>(bytes.size());
+  return memory_.read(address, bytes) == bytes.size();
 }
 
 template <class Work>
 bool RuntimeProcess::add(MemoryThread& thread, Work work) {
-  return thread.add([self = shared_from_this(), work] {
-    if (self->is_busy_.exchange(true)) {
-      self->hangs_ = true;
-      ++self->method_reads_;  // it has answered: there will be no names
-      return;
-    }
-    const struct Busy {
-      std::atomic<bool>& is;
-      ~Busy() { is = false; }
-    } busy{self->is_busy_};
-    work(*self);
+  return memory_.add(thread, shared_from_this(), [work](RuntimeProcess& self, bool may_read) {
+    if (may_read)
+      work(self);
+    else
+      ++self.method_reads_;  // it has answered: there will be no names
   });
 }
 
@@ -82,7 +63,7 @@ RuntimeProcess::Answer RuntimeProcess::is_code(uint64_t address, MemoryThread& t
     if (!facts_->keeps_frames) lacks_frames_ = true;
     return facts_->keeps_frames ? Answer::yes : Answer::no;
   }
-  if (hangs_) return Answer::no;
+  if (memory_.hangs()) return Answer::no;
   if (facts_state_ == State::pending) return Answer::later;
   if (ended_ || facts_tries_ == max_tries) return Answer::no;
   if (facts_state_ == State::done && Clock::now() - facts_time_ < facts_tries_ * until_next_try)
@@ -132,7 +113,8 @@ RuntimeProcess::Answer RuntimeProcess::frame_at(uint64_t address, MemoryThread& 
   const auto known = found_.find(address);
   if (known != found_.end()) {
     const Found& found = known->second;
-    if (found.state == State::pending && !hangs_ && !(last && found.is_known)) return Answer::later;
+    if (found.state == State::pending && !memory_.hangs() && !(last && found.is_known))
+      return Answer::later;
     if (is_over() || last || Clock::now() - found.time < valid_for) {
       frame = found.frame;
       return found.is_known ? Answer::yes : Answer::no;

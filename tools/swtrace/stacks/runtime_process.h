@@ -15,12 +15,11 @@
 #include <utility>
 #include <vector>
 
-#include <pi/unique_fd.h>
-
 #include "code/frame_of_code.h"
 #include "frame_names.h"
 #include "hotspot.h"
 #include "memory_thread.h"
+#include "process_memory.h"
 #include "table/runtime.h"
 
 namespace pi::swtrace {
@@ -39,7 +38,7 @@ class RuntimeProcess : public std::enable_shared_from_this<RuntimeProcess> {
   // names: of interpreted methods; null: they get none.
   RuntimeProcess(std::string memory, MappedRuntime runtime,
                  std::shared_ptr<FrameNames> names = nullptr)
-      : path_(std::move(memory)), runtime_(std::move(runtime)), names_(std::move(names)) {}
+      : memory_(std::move(memory)), runtime_(std::move(runtime)), names_(std::move(names)) {}
 
   enum class Answer : uint8_t { no, yes, later };
 
@@ -87,11 +86,11 @@ class RuntimeProcess : public std::enable_shared_from_this<RuntimeProcess> {
   Answer name_method(uint64_t method, Clock::time_point since, bool last,
                      std::vector<uint64_t>& unread, uint32_t& number);
 
-  // A job of this process. One that hangs is the last: each would cost another thread.
+  // A job of this process.
   template <class Work>
   bool add(MemoryThread& thread, Work work);
   // Its memory is not read again.
-  bool is_over() const { return ended_ || hangs_; }
+  bool is_over() const { return ended_ || memory_.hangs(); }
 
   // In the thread of the jobs:
   bool read(uint64_t address, std::span<std::byte> bytes);
@@ -100,15 +99,12 @@ class RuntimeProcess : public std::enable_shared_from_this<RuntimeProcess> {
   void read_methods(const MethodLayout& layout, std::span<const uint64_t> methods);
   void limit();
 
-  const std::string path_;
+  ProcessMemory memory_;
   const MappedRuntime runtime_;
   const std::shared_ptr<FrameNames> names_;
   size_t names_used_ = 0;
   bool ended_ = false, lacks_frames_ = false;
   std::atomic<uint64_t> method_reads_ = 0;
-  std::atomic<bool> is_busy_ = false, hangs_ = false;
-  UniqueFd memory_;  // of the jobs, as is:
-  bool is_opened_ = false;
   const unwind::CodeReader reader_;
   std::mutex mutex_;  // guards what follows
   State facts_state_ = State::none;

@@ -125,6 +125,20 @@ std::shared_ptr<RuntimeProcess> StackCode::name_methods(RuntimeProcess::Clock::t
   return answer == Answer::later ? (*runtime_)->shared_from_this() : nullptr;
 }
 
+std::span<const std::byte> StackCode::stack_at(uint64_t address) {
+  if (process_.is_recorded || (waits_ && !process_.last)) return {};
+  if (interrupted_ && interrupted_->address != address) interrupted_.reset();
+  if (!interrupted_ && !process_.last)
+    interrupted_ = interrupted_stacks_.read(process_.pid, address);
+  if (interrupted_ && interrupted_->is_done && !interrupted_->bytes.empty())
+    return interrupted_->bytes;
+  if (interrupted_ && !interrupted_->is_done && !process_.last)
+    waits_ = true;
+  else
+    lacks_interrupted_ = true;
+  return {};
+}
+
 unwind::Code StackCode::find(const unwind::FramePlace& place) {
   if (waits_ && !process_.last) return {};  // it is walked again
   const Mapping* mapping = mapping_at(place.address);

@@ -3,12 +3,15 @@
 #ifndef SWTRACE_STACK_CODE_H
 #define SWTRACE_STACK_CODE_H
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "interrupted_stacks.h"
 #include "process_maps.h"
 #include "runtime_processes.h"
 #include "table_files.h"
@@ -24,18 +27,35 @@ class StackCode : public unwind::CodeOfProcess {
     bool last;                 // do without what is not ready
     bool is_recorded;          // it has run elsewhere: the process of that id is another one
   };
-  // All must outlive this.
-  StackCode(TableFiles& files, RuntimeProcesses& runtimes, const Process& process,
-            const unwind::CapturedStack& stack)
-      : files_(files), runtimes_(runtimes), process_(process), stack_(stack) {}
+  // What stacks of all processes use.
+  struct Sources {
+    TableFiles& files;
+    RuntimeProcesses& runtimes;
+    InterruptedStacks& interrupted;
+  };
+  // All must outlive this. read_before: by an earlier walk of this stack.
+  StackCode(const Sources& from, const Process& process, const unwind::CapturedStack& stack,
+            std::shared_ptr<const InterruptedStack> read_before)
+      : files_(from.files),
+        runtimes_(from.runtimes),
+        interrupted_stacks_(from.interrupted),
+        process_(process),
+        stack_(stack),
+        interrupted_(std::move(read_before)) {}
 
   unwind::Code find(const unwind::FramePlace& place) override;
   bool is_executable(uint64_t address) override { return mapping_at(address) != nullptr; }
+  std::span<const std::byte> stack_at(uint64_t address) override;
 
   // Something is not ready: the stack is not right.
   bool waits() const { return waits_; }
   // The file whose table that is; null: the code.
   const std::shared_ptr<TableFile>& missing() const { return missing_; }
+
+  // The stack that a signal handler has interrupted; null: none, or it cannot be read.
+  const std::shared_ptr<const InterruptedStack>& interrupted() const { return interrupted_; }
+  // It is one that was not read.
+  bool lacks_interrupted() const { return lacks_interrupted_; }
 
   // The first file of a recorded process that could not be opened, and the number of frames inside
   // of its code; null: none. What is found beyond is no caller.
@@ -77,9 +97,11 @@ class StackCode : public unwind::CodeOfProcess {
 
   TableFiles& files_;
   RuntimeProcesses& runtimes_;
+  InterruptedStacks& interrupted_stacks_;
   const Process process_;
   const unwind::CapturedStack& stack_;
-  bool waits_ = false;
+  bool waits_ = false, lacks_interrupted_ = false;
+  std::shared_ptr<const InterruptedStack> interrupted_;
   std::shared_ptr<TableFile> missing_;
   Unopened unopened_;
   std::optional<RuntimeProcess*> runtime_;  // once it was looked for

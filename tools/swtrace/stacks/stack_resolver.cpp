@@ -59,7 +59,8 @@ void StackResolver::begin() {
   waiting_.clear();
   maps_.clear();
   runtimes_.clear();
-  late_ = late_code_ = unnamed_ = cut_elsewhere_ = 0;
+  interrupted_.clear();
+  late_ = late_code_ = late_interrupted_ = unnamed_ = cut_elsewhere_ = 0;
   cut_.clear();
   if (names_frames_) names_ = std::make_shared<FrameNames>();
   runtimes_.use_names(names_);
@@ -70,7 +71,10 @@ void StackResolver::change(const pi_process_change& change) {
   if (change.kind == PI_PROCESS_EXECUTED || change.kind == PI_PROCESS_FORKED)
     runtimes_.forget(change.pid);
   std::shared_ptr<TableFile> file;
-  if (change.kind != PI_PROCESS_MAPPED) own_processes_.forget(change.pid);
+  if (change.kind != PI_PROCESS_MAPPED) {
+    own_processes_.forget(change.pid);
+    interrupted_.forget(change.pid);
+  }
   if (change.kind == PI_PROCESS_MAPPED)
     file = files_.mapped({change.pid, change.address, change.address + change.bytes, change.inode,
                           change.path, makedev(change.device_major, change.device_minor)});
@@ -163,6 +167,10 @@ std::string StackResolver::note_on_cut_stacks() const {
 // A process can make its stacks wait for long: they are not walked again before it has read names.
 bool StackResolver::is_ready(const Waiting& waiting) {
   if (waiting.missing) return files_.is_done(*waiting.missing);
+  if (waiting.interrupted && !waiting.interrupted->is_done) {
+    interrupted_.check();
+    return false;
+  }
   if (!waiting.reader) return true;
   runtimes_.thread().check();
   return waiting.reader->method_reads() != waiting.reads;
@@ -178,7 +186,8 @@ bool StackResolver::resolve(const pi_stack_copy& copy, bool last, std::span<uint
   static_assert(PI_STACK_REGISTERS == unwind::register_count);
   std::copy(std::begin(copy.registers), std::end(copy.registers), stack.registers.begin());
   stack.bytes = {static_cast<const std::byte*>(copy.bytes), copy.length};
-  StackCode code(files_, runtimes_, {copy.pid, memory.get(), last, is_recorded_}, stack);
+  StackCode code({files_, runtimes_, interrupted_}, {copy.pid, memory.get(), last, is_recorded_},
+                 stack, is_new ? nullptr : known->second.interrupted);
   auto walked = unwind::walk_stack(stack, code, addresses);
   // Before the names are asked for, which another thread reads.
   const uint64_t reads = code.method_reads();
@@ -186,13 +195,15 @@ bool StackResolver::resolve(const pi_stack_copy& copy, bool last, std::span<uint
   const auto reader = code.waits() && !last ? nullptr : put_names(code, since, addresses, walked);
   if ((code.waits() || reader) && !last) {
     if (code.missing()) files_.ask(code.missing(), TableWish::wanted);
-    waiting_.insert_or_assign(copy.id, Waiting{memory, code.missing(), reader, reads, since});
+    waiting_.insert_or_assign(
+        copy.id, Waiting{memory, code.missing(), reader, reads, code.interrupted(), since});
     return false;
   }
   if (code.missing())
     ++late_;
   else if (code.waits())
     ++late_code_;
+  if (code.lacks_interrupted()) ++late_interrupted_;
   waiting_.erase(copy.id);
   if (code.unopened().file) cut_at(code.unopened(), walked);
   frames.frames = static_cast<uint32_t>(walked.frames);
@@ -230,6 +241,11 @@ std::vector<std::string> StackResolver::notes() const {
         fmt::format("{} user stack(s) in code that was generated at run time were guessed, since "
                     "the code was not read in time.",
                     late_code_));
+  if (late_interrupted_ != 0)
+    notes.push_back(
+        fmt::format("{} user stack(s) end where a signal handler with a stack of its own has "
+                    "interrupted the thread, since the thread's stack was not read in time.",
+                    late_interrupted_));
   if (unnamed_ != 0)
     notes.push_back(
         fmt::format("{} frame(s) of interpreted Java methods have no name, since it could not be "

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "interrupted_stacks.h"
 #include "own_processes.h"
 #include "perfutil.h"
 #include "process_maps.h"
@@ -51,12 +52,13 @@ class StackResolver {
   std::vector<std::string> notes() const;
 
  private:
-  // A stack whose table, or code, or names are not ready.
+  // A stack whose table, or code, or names, or interrupted stack are not ready.
   struct Waiting {
-    std::shared_ptr<const ProcessMap> memory;  // as it was at the time of the stack
-    std::shared_ptr<TableFile> missing;        // null: code
-    std::shared_ptr<RuntimeProcess> reader;    // of names; null: none are missing
-    uint64_t reads = 0;                        // its method_reads() then
+    std::shared_ptr<const ProcessMap> memory;             // as it was at the time of the stack
+    std::shared_ptr<TableFile> missing;                   // null: code
+    std::shared_ptr<RuntimeProcess> reader;               // of names; null: none are missing
+    uint64_t reads = 0;                                   // its method_reads() then
+    std::shared_ptr<const InterruptedStack> interrupted;  // null: none is needed so far
     RuntimeProcess::Clock::time_point since{};
   };
 
@@ -85,8 +87,10 @@ class StackResolver {
   uint64_t cut_elsewhere_ = 0;            // in more files
   ProcessMaps maps_;
   RuntimeProcesses runtimes_;
+  InterruptedStacks interrupted_;
   std::unordered_map<uint64_t, Waiting> waiting_;  // by the id of the copy
-  uint64_t late_ = 0, late_code_ = 0;              // stacks unwound without a table, or code
+  // Stacks unwound without a table, or code, or the stack that a signal handler has interrupted.
+  uint64_t late_ = 0, late_code_ = 0, late_interrupted_ = 0;
   bool names_frames_ = false;
   std::shared_ptr<FrameNames> names_;
   uint64_t unnamed_ = 0;  // frames of interpreted methods

@@ -120,6 +120,45 @@ TEST_F(UnwindWalk, TheCodeThatASignalInterruptedIsExact) {
   EXPECT_THAT(frames_, ElementsAre(bias + handler + 1, bias + plain + 1, bias + start + 7));
 }
 
+// The interrupted stack is read later: its callers may be others by then.
+TEST_F(UnwindWalk, CallersOnAnInterruptedStackAreGuessed) {
+  constexpr uint64_t other = 0x7e0000000000;
+  struct Rules {
+    const unwind::Table& table;
+    std::vector<uint64_t> words;
+    std::vector<uint64_t> asked;
+    Table::Found rule(const unwind::FramePlace& place) { return table.find(place.address - bias); }
+    bool is_executable(uint64_t address) { return address >= bias; }
+    std::span<const std::byte> stack_at(uint64_t address) {
+      asked.push_back(address);
+      return std::as_bytes(std::span(words));
+    }
+  };
+  const std::vector<uint64_t> handlers = {0, 0, bias + handler + 1, 0, bias + plain, other};
+  const auto walk_with = [&](std::vector<uint64_t> words) {
+    stack_.registers[unwind::return_address] = bias + plain + 1;
+    stack_.bytes = std::as_bytes(std::span(handlers));
+    frames_.assign(16, 0);
+    Rules rules{table_.table, std::move(words), {}};
+    const Walked walked = unwind::Walk(stack_, rules).run(frames_);
+    frames_.resize(walked.frames);
+    EXPECT_THAT(rules.asked, ElementsAre(other));
+    return walked;
+  };
+  auto walked = walk_with({0, 0, bias + plain + 0x20, 0, 0, bias + start + 7});
+  EXPECT_THAT(frames_, ElementsAre(bias + handler + 1, bias + plain + 1, bias + plain + 0x20,
+                                   bias + start + 7));
+  EXPECT_EQ(walked.by_table, 2u);
+  EXPECT_EQ(walked.end, End::unknown);
+  // There it is the end of what was read, or no code.
+  EXPECT_EQ(walk_with({0, 0, bias + plain + 0x20}).end, End::cut);
+  walked = walk_with({0, 0, 8, 0});
+  EXPECT_EQ(walked.end, End::unknown);
+  EXPECT_EQ(walked.frames, 2u);
+  // It cannot be read.
+  EXPECT_EQ(walk_with({}).end, End::cut);
+}
+
 TEST_F(UnwindWalk, APltEntryHasPushedAWordFromItsEleventhByteOn) {
   EXPECT_EQ(walk(bias + plt + 0x20 + 10, {bias + start + 1, 0}).end, End::whole);
   EXPECT_THAT(frames_, ElementsAre(bias + start + 1));

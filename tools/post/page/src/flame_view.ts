@@ -321,7 +321,7 @@ export class FlameView {
       parts.push(`in ${trace.base!.trace} ${this.state.flameText(node.base)}, ${percent(node.base, root.base)} %`, isNoise ? `${points}, perhaps by chance` : points);
     }
     if (node.frame >= 0) parts.push(moduleText(this.state.flameTrace(), node.frame));
-    if (node.guessed > 0) parts.push(`guessed${node.guessed < node.ticks ? ` for ${this.state.flameText(node.guessed)}` : ''}: behind code without unwind tables`);
+    if (node.guessed > 0) parts.push(`guessed${node.guessed < node.ticks ? ` for ${this.state.flameText(node.guessed)}` : ''}: behind code without unwind tables or a signal handler\u2019s own stack`);
     this.detail.replaceChildren(element('bdi', { class: 'name' }, node.name), ` — ${parts.join(' · ')}`);
     this.update();
   }
