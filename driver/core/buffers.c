@@ -22,7 +22,7 @@ static_assert(PAGE_SIZE == PITRACE_HEAD_BYTES);
 
 /*
  * The pages of one buffer: head, data, and the data's pages a second time, as they are mapped here
- * and by user space. The ring holds one reference, each mmap() call another during the call.
+ * and by user space. The ring holds one reference, each mapping of user space another.
  */
 struct area {
 	struct kref references;
@@ -34,6 +34,7 @@ struct area {
 };
 
 static DEFINE_PER_CPU(struct area *, areas[PITRACE_BUFFERS_ALL]);
+static atomic_long_t pages_held; /* of all areas, also of those that only user space maps still */
 static DEFINE_MUTEX(areas_lock); /* protects the pointers against mmap() */
 
 /* Changed under cpus_read_lock(), read by the hot-plug callback under cpus_write_lock(). */
@@ -69,7 +70,7 @@ static void buffers_release_area(struct kref *references)
 	struct area *area = container_of(references, struct area, references);
 
 	vunmap(area->base);
-	/* Pages that user space still maps have their own references. */
+	atomic_long_sub(area->count + area->spare, &pages_held);
 	buffers_free_pages_of(area);
 	kfree(area);
 }
@@ -129,6 +130,7 @@ static struct area *buffers_new_area(u32 kind, unsigned int cpu)
 	area->base = vmap(area->pages, area->mapped + spare, VM_MAP, PAGE_KERNEL);
 	if (!area->base)
 		goto free_pages;
+	atomic_long_add(area->count + area->spare, &pages_held);
 	return area;
 
 free_pages:
@@ -235,17 +237,18 @@ static void buffers_remove_all(void)
 }
 
 /*
- * Bytes per CPU that can be added to those that buffers have already. An eighth of the memory that is available without buffers is
- * left to others, as an exhausted machine would suffer.
+ * Bytes per CPU that can be added. An eighth of the memory that is available without buffers is left to others, as an exhausted
+ * machine would suffer. Buffers that were freed count as long as they are mapped: their memory is not available either.
  */
-static u64 buffers_largest(u64 present)
+static u64 buffers_largest(void)
 {
-	const u64 available = ((u64)max(si_mem_available(), 0L) << PAGE_SHIFT) +
-			      present * num_online_cpus();
-	const u64 share = (available - available / 8) / num_online_cpus();
-	const u64 others = present + PITRACE_BUFFERS * PITRACE_HEAD_BYTES;
+	const u64 held = (u64)atomic_long_read(&pages_held) << PAGE_SHIFT;
+	const u64 available = ((u64)max(si_mem_available(), 0L) << PAGE_SHIFT) + held;
+	const u64 limit = available - available / 8;
+	const u64 share = limit > held ? (limit - held) / num_online_cpus() : 0;
+	const u64 heads = PITRACE_BUFFERS * PITRACE_HEAD_BYTES;
 
-	return share > others ? (share - others) & PAGE_MASK : 0;
+	return share > heads ? (share - heads) & PAGE_MASK : 0;
 }
 
 u64 pitrace_buffers_largest(void)
@@ -253,7 +256,7 @@ u64 pitrace_buffers_largest(void)
 	u64 bytes;
 
 	cpus_read_lock();
-	bytes = buffers_largest(0);
+	bytes = buffers_largest();
 	cpus_read_unlock();
 	return bytes;
 }
@@ -277,7 +280,7 @@ int pitrace_buffers_alloc(const u64 bytes[PITRACE_BUFFERS], u32 wanted_mode, u64
 	int error = -ENOMEM;
 
 	cpus_read_lock();
-	if (bytes[PITRACE_BUFFER_TRACE] + bytes[PITRACE_BUFFER_MTE] > buffers_largest(0))
+	if (bytes[PITRACE_BUFFER_TRACE] + bytes[PITRACE_BUFFER_MTE] > buffers_largest())
 		goto unlock;
 	memcpy(data_bytes, bytes, PITRACE_BUFFERS * sizeof(*bytes));
 	mode = wanted_mode;
@@ -297,8 +300,7 @@ int pitrace_buffers_alloc_stacks(u64 bytes, u64 spare)
 
 	cpus_read_lock();
 	buffers_remove_kind(PITRACE_BUFFER_STACKS);
-	if (bytes && bytes + spare <= buffers_largest(data_bytes[PITRACE_BUFFER_TRACE] +
-						      data_bytes[PITRACE_BUFFER_MTE])) {
+	if (bytes && bytes + spare <= buffers_largest()) {
 		data_bytes[PITRACE_BUFFER_STACKS] = bytes;
 		spare_bytes = spare;
 		error = buffers_add_to_all_cpus();
@@ -437,6 +439,26 @@ static struct area *buffers_get_area(u64 offset)
 	return area;
 }
 
+static void buffers_open_mapping(struct vm_area_struct *vma)
+{
+	struct area *area = vma->vm_private_data;
+
+	kref_get(&area->references);
+}
+
+static void buffers_close_mapping(struct vm_area_struct *vma)
+{
+	struct area *area = vma->vm_private_data;
+
+	kref_put(&area->references, buffers_release_area);
+}
+
+/* A mapping outlives the ring; the module stays because the mapping holds the file. */
+static const struct vm_operations_struct buffers_mapping = {
+	.open = buffers_open_mapping,
+	.close = buffers_close_mapping,
+};
+
 int pitrace_buffers_mmap(struct vm_area_struct *vma)
 {
 	struct area *area;
@@ -447,13 +469,15 @@ int pitrace_buffers_mmap(struct vm_area_struct *vma)
 	area = buffers_get_area((u64)vma->vm_pgoff << PAGE_SHIFT);
 	if (!area)
 		return -ENXIO;
-	/*
-	 * -ENXIO when the mapping is longer than the buffer. Takes a reference on every page, so
-	 * the mapping outlives the area; the module stays because the mapping holds the file.
-	 */
+	/* -ENXIO when the mapping is longer than the buffer. */
 	error = vm_map_pages_zero(vma, area->pages, area->mapped);
-	kref_put(&area->references, buffers_release_area);
-	return error;
+	if (error) {
+		kref_put(&area->references, buffers_release_area);
+		return error;
+	}
+	vma->vm_private_data = area;
+	vma->vm_ops = &buffers_mapping;
+	return 0;
 }
 
 int pitrace_buffers_init(void)

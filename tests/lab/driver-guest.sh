@@ -167,6 +167,10 @@ promise wrong-calls-are-refused-at-least-once has refused '$2 == "off"'
 promise wrong-calls-give-the-documented-errors lacks refused '/^check/ && $3 != "ok"'
 "$tool" outlive >"$work/outlive"
 promise a-mapping-is-readable-after-its-buffers-are-freed lacks outlive '/^check/ && $3 != "ok"'
+"$tool" held >"$work/held"
+grep '^#' "$work/held"
+promise freed-buffers-that-are-mapped-take-no-more-than-their-share lacks held '/^check/ && $3 != "ok"'
+promise freed-buffers-are-counted has held '$2 == "unmapped-buffers-are-free"'
 # A copy, since other users may have no access to the build folder.
 public=$(mktemp -d)
 chmod 755 "$public"

@@ -26,6 +26,7 @@ static const char* const usage =
     "  info | probes | open | alloc    one call and its result\n"
     "  refused                         checks that invalid calls fail\n"
     "  outlive                         a mapping stays readable when the buffers are freed\n"
+    "  held                            freed buffers that are mapped count as used memory\n"
     "  without-memory                  each allocation fails in turn\n"
     "  fuzz SECONDS SEED               random ioctls and mappings\n"
     "  sample-refused | ai-refused     the same for stacks, event ticks and AboveIdle\n"

@@ -91,8 +91,9 @@ cli::OptionTable option_table() {
       "(tprof.firefox.json.gz, for the Firefox Profiler), ctf "
       "(tprof.ctf, a folder for babeltrace2 and Trace Compass), chrome "
       "(tprof.trace.json, a timeline), perf-script "
-      "(tprof.linux-perf.txt, each tick as perf script prints it) or parquet (tprof.parquet and "
-      "tprof.stacks.parquet, tables for DuckDB, Spark and others)")(
+      "(tprof.linux-perf.txt, each tick as perf script prints it), otlp (tprof.otlp.gz, "
+      "OpenTelemetry profiles) or parquet (tprof.parquet and tprof.stacks.parquet, tables for "
+      "DuckDB, Spark and others)")(
       "bucket", text("SECONDS", "1"),
       "in tprof.parquet, add up what has the same stack in each stretch of SECONDS; 0: a row for "
       "each record")(

@@ -107,7 +107,7 @@ export class App {
 
   private build(): void {
     const { trace } = this;
-    const title = trace.subject || 'The whole system';
+    const title = trace.subject || (trace.wholeCpus ? 'The whole system' : 'The recorded processes');
     document.title = `${title} – pitrace`;
     const unit = trace.event === '' ? '' : ` of ${trace.event}`;
     const lost = element('p', { class: trace.complete ? 'complete' : 'lost', role: 'status' }, trace.lost);
