@@ -101,8 +101,8 @@ class Page {
   }
 
   std::string subject_text() const {
-    const char* const all = summary_.file.info.has_all_processes() ? "The whole system"
-                                                                   : "The recorded processes";
+    const char* const all =
+        summary_.file.info.has_all_processes() ? "The whole system" : "The recorded processes";
     if (subject_.is_system() && summary_.file.cpus != 0)
       return fmt::format("{}, {}", all, plural(summary_.file.cpus, "processor", "processors"));
     std::string text = subject_.is_system() ? all : format_.limited(subject_.name());
