@@ -63,6 +63,7 @@ record() {
     [ "$paths" -ge 100000 ]
     [ "$paths" -le 200000 ]
     node "$SOURCE_DIR/tests/long/page_speed.mjs" "$PWD/deep.html"
+    node "$SOURCE_DIR/tests/long/page_left_out.mjs" "$PWD/deep.html"
     [ "$(stat -c %s ticks.html)" -lt 15000000 ]
     [ "$(stat -c %s deep.html)" -lt 15000000 ]
 }

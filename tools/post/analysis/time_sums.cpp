@@ -100,11 +100,19 @@ void TimeSums::widen(uint64_t first, uint64_t last) {
   while (last_bin_ - first_bin_ >= limits_.bins) coarsen();
 }
 
+// After they were united.
+size_t TimeSums::most_sums() const {
+  size_t keys = 0;
+  for (size_t i = 0; i < sums_.size(); ++i)
+    if (i == 0 || sums_[i].key != sums_[i - 1].key) ++keys;
+  return std::max(limits_.sums, 2 * keys);
+}
+
 void TimeSums::put(uint32_t key, uint64_t first, uint64_t last, uint64_t amount) {
   if (sums_.size() >= unite_at_) {
     const unsigned shift = shift_;
     unite();
-    while (sums_.size() > limits_.sums && first_bin_ != last_bin_) coarsen();
+    while (sums_.size() > most_sums() && first_bin_ != last_bin_) coarsen();
     unite_at_ = 2 * std::max(limits_.sums, sums_.size());
     if (shift_ != shift) {
       const unsigned more = shift_ - shift;

@@ -17,7 +17,8 @@ class TimeSums {
  public:
   struct Limits {
     uint64_t bins = 2048;
-    // When more sums differ in key or bin, bins become longer, up to one bin for all.
+    // When more sums differ in key or bin, bins become longer, but not where that hardly helps:
+    // there may always be two for each key.
     size_t sums = 1 << 20;
   };
 
@@ -60,6 +61,7 @@ class TimeSums {
   void widen(uint64_t first, uint64_t last);
   void put(uint32_t key, uint64_t first, uint64_t last, uint64_t amount);
   void coarsen();
+  size_t most_sums() const;
   void put_recent();
   void unite();
 
@@ -68,8 +70,7 @@ class TimeSums {
   uint64_t first_bin_ = UINT64_MAX;
   uint64_t last_bin_ = 0;
   std::vector<Sum> sums_;
-  // How many there are when they are united again: more than the limits allow if even one bin has
-  // more keys.
+  // How many there are when they are united again.
   size_t unite_at_;
   size_t united_ = 0;           // the first ones: in order, each key and bin once
   std::vector<Recent> recent_;  // by key and bin

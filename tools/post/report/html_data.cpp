@@ -50,6 +50,7 @@ class HtmlData {
     }
     unite_bins();
     paths_ = choose_paths(ticks_.calls().paths(), by_path_.sums(), most_paths);
+    limit_path_sums();
     for (const HtmlPaths::Node& node : paths_.nodes) threads_.push_back(thread_of(node.thread));
     if (!states_) return;
     const OffCpu& times = states_->times();
@@ -90,25 +91,46 @@ class HtmlData {
     return summary_.file.info.has_all_processes() && (states_ || all_ticks);
   }
 
+  std::array<TimeSums*, 8> all_sums() {
+    return {&by_path_, &by_cpu_,          &by_thread_, &running_,
+            &by_wait_, &by_unknown_wait_, &by_waker_,  &by_hook_};
+  }
+
   // Gives all sums the same bins.
   void unite_bins() {
-    const std::array<TimeSums*, 8> all = {&by_path_, &by_cpu_,          &by_thread_, &running_,
-                                          &by_wait_, &by_unknown_wait_, &by_waker_,  &by_hook_};
+    const auto all = all_sums();
     for (const TimeSums* sums : all)
       if (!sums->empty()) shift_ = std::max(shift_, sums->shift());
     // Together they can have more bins than each of them.
     for (;; ++shift_) {
-      first_ = UINT64_MAX;
-      last_ = 0;
-      for (TimeSums* sums : all) {
-        if (sums->empty()) continue;
-        sums->coarsen_to(shift_);
-        first_ = std::min(first_, sums->first_bin());
-        last_ = std::max(last_, sums->last_bin());
-      }
-      if (first_ > last_) first_ = last_ = 0;
+      coarsen(all);
       if (last_ - first_ < TimeSums::Limits{}.bins) return;
     }
+  }
+
+  // To bins of 2^shift_.
+  void coarsen(const std::array<TimeSums*, 8>& all) {
+    first_ = UINT64_MAX;
+    last_ = 0;
+    for (TimeSums* sums : all) {
+      if (sums->empty()) continue;
+      sums->coarsen_to(shift_);
+      first_ = std::min(first_, sums->first_bin());
+      last_ = std::max(last_, sums->last_bin());
+    }
+    if (first_ > last_) first_ = last_ = 0;
+  }
+
+  // Sums of the paths that are left out become one, those of others do not.
+  void limit_path_sums() {
+    while (first_ != last_ && sums_by_path().size() > TimeSums::Limits{}.sums) {
+      ++shift_;
+      coarsen(all_sums());
+    }
+  }
+
+  Sums sums_by_path() {
+    return by_row(by_path_.sums(), [&](uint32_t place) { return paths_.node_of[place]; });
   }
 
   uint32_t thread_of(uint32_t place) {
@@ -140,6 +162,10 @@ class HtmlData {
       if (is_new) used.push_back(id);
       frames.push_back(known->second);
     }
+    for (const FrameId id : functions_left_out()) {
+      frame_numbers_.try_emplace(id, used.size());
+      used.push_back(id);
+    }
     std::vector<HtmlFrame> of_used;
     std::vector<FrameRow> rows;
     for (const FrameId id : used) {
@@ -165,6 +191,29 @@ class HtmlData {
       return is_guess(of_trace, node.frame) ? 1 : 0;
     });
     out.close();
+  }
+
+  // Those with the most ticks that are on no path of the page: it can have their code.
+  std::vector<FrameId> functions_left_out() {
+    constexpr size_t most = 1 << 12;
+    if (paths_.left_out == 0) return {};
+    const Frames& of_trace = ticks_.calls().frames();
+    std::unordered_map<FrameId, uint64_t> ticks;
+    for (const TimeSums::Sum& sum : by_path_.sums()) {
+      const uint32_t node = paths_.node_of[sum.key];
+      if (node == HtmlPaths::none || paths_.nodes[node].frame != HtmlPaths::left_out_frame)
+        continue;
+      const FrameId frame = ticks_.calls().paths().node(sum.key).value;
+      const FrameId id = is_guess(of_trace, frame) ? of_trace.certain(frame) : frame;
+      if (!frame_numbers_.contains(id)) ticks[id] += sum.amount;
+    }
+    std::vector<std::pair<uint64_t, FrameId>> order;
+    for (const auto& [id, count] : ticks) order.emplace_back(count, id);
+    std::ranges::sort(order, std::greater());
+    if (order.size() > most) order.resize(most);
+    std::vector<FrameId> functions;
+    for (const auto& [count, id] : order) functions.push_back(id);
+    return functions;
   }
 
   struct FrameRow {
@@ -228,10 +277,8 @@ class HtmlData {
   }
 
   void write_ticks(HtmlColumns& out) {
-    const Sums sums =
-        by_row(by_path_.sums(), [&](uint32_t place) { return paths_.node_of[place]; });
     out.open("ticks");
-    write_sums(out, sums, paths_.nodes.size(), first_, false);
+    write_sums(out, sums_by_path(), paths_.nodes.size(), first_, false);
     out.close();
   }
 

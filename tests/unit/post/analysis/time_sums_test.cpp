@@ -90,7 +90,18 @@ TEST(TimeSums, MoreKeysThanTheLimitTakeTimeInProportion) {
   constexpr uint32_t keys = 500'000;
   for (uint32_t key = 0; key < keys; ++key) sums.add(uint64_t{key} << 12, key, 1);
   EXPECT_EQ(sums.sums().size(), keys);
-  EXPECT_LE(sums.last_bin() - sums.first_bin(), 1u);  // what came after they were last united
+  // Each has one time: longer bins would not make them fewer.
+  EXPECT_GE(sums.last_bin() - sums.first_bin(), 49u);
+}
+
+// But where the keys have many times, they do.
+TEST(TimeSums, ManyKeysHaveTwoSumsEachAtMost) {
+  TimeSums sums({.bins = 1000, .sums = 1000});
+  constexpr uint32_t keys = 2000;
+  for (uint64_t time = 0; time < 500; ++time)
+    for (uint32_t key = 0; key < keys; ++key) sums.add(time << 12, key, 1);
+  EXPECT_LE(sums.sums().size(), 8 * keys);  // those since they were last united, too
+  EXPECT_GE(sums.last_bin() - sums.first_bin(), 1u);
 }
 
 }  // namespace

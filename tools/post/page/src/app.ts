@@ -116,7 +116,7 @@ export class App {
       'header',
       {},
       element('h1', {}, element('bdi', {}, title)),
-      element('p', { class: 'muted' }, `${count(trace.ticks)} ticks${unit} · ${trace.facts.filter(({ lead }) => /^(Host|Processors|Trace time)$/.test(lead)).map(({ lead, text }) => (lead === 'Processors' ? `${text} processors` : text)).join(' · ')}`),
+      element('p', { class: 'muted' }, `${count(trace.ticks)} ticks${unit} · ${trace.facts.filter(({ lead }) => /^(Host|Processors|Trace time)$/.test(lead)).map(({ lead, text }) => (lead === 'Processors' ? `${text} processor${text === '1' ? '' : 's'}` : text)).join(' · ')}`),
       element('span', { class: 'buttons' }, button('Dark or light', { class: 'quiet' }, () => this.changeTheme()), button('Keys', { class: 'quiet' }, () => this.help.showModal())),
       lost,
     );

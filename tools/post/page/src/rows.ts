@@ -100,12 +100,13 @@ function itemsOfCode(trace: Trace, totals: Totals, selection: Selection): Item[]
   return parts;
 }
 
-// The rows of the chosen levels, from the outside in. The selection is that of the totals.
+// The rows of the chosen levels, from the outside in. The selection is that of the totals. Where paths are left out, the code can tell
+// which functions had their ticks.
 export function makeRows(trace: Trace, totals: Totals, chosen: readonly Level[], selection?: Selection): Row[] {
   interface Group extends Row {
     groups: Map<number, Group>;
   }
-  const withCode = trace.code !== null && selection !== undefined && chosen.some(isOfCode);
+  const withCode = trace.code !== null && selection !== undefined && (chosen.some(isOfCode) || trace.leftOutTicks > 0);
   const items = withCode ? itemsOfCode(trace, totals, selection) : itemsOf(trace, totals).values();
   const top: Group = { level: 'process', id: 0, name: '', source: '', ticks: 0, rows: [], groups: new Map() };
   for (const item of items) {

@@ -116,7 +116,7 @@ export class SummaryView {
       this.functions.append(element('p', { class: 'empty' }, emptyText(this.state)));
       return;
     }
-    const rows = makeRows(trace, sums, ['symbol']);
+    const rows = makeRows(trace, sums, ['symbol'], this.state.codeSelection());
     sortRows(rows, 'ticks');
     const table = element('table');
     const body = element('tbody');
