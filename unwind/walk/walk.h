@@ -45,9 +45,10 @@ struct FramePlace {
 };
 
 // Code has rule(FramePlace), a Table::Found, and is_executable(address). It may have
-// stack_at(address), bytes from there on of a stack that a signal handler has interrupted, if that
-// is not among the captured bytes: they were read later than the registers, so that the frames
-// found in them are guesses.
+// stack_at(address, signal_frame), bytes from there on of a stack that a signal handler has
+// interrupted, if that is not among the captured bytes: they were read later than the registers, so
+// that the frames found in them are guesses. signal_frame: where the kernel has saved the
+// interrupted registers.
 template <class Code>
 class Walk {
  public:
@@ -75,6 +76,7 @@ class Walk {
         walked.end = whole;
         return walked;
       }
+      const uint64_t inner_stack = registers_[stack_pointer];
       const Step step = by_table ? step_by_table(rule) : step_by_frame_pointer();
       guessed |= !by_table;
       // While a thread starts another program, it has the registers of the old one and the memory
@@ -83,6 +85,8 @@ class Walk {
         walked.end = guessed || walked.frames == 0 ? End::unknown : whole;
       // What a frame pointer points to is not known to be a frame.
       if (step == Step::not_captured && !guessed) walked.end = End::cut;
+      // Nor is a stack that was read later known to be that of the registers.
+      if (step == Step::impossible && !guessed && is_later_) walked.end = End::cut;
       if (step != Step::done) return walked;
       if (walked.frames == frames.size()) {
         walked.end = End::cut;
@@ -90,7 +94,7 @@ class Walk {
       }
       frames[walked.frames++] = registers_[return_address] + (exact_ ? 1 : 0);
       if (!guessed && !is_later_) walked.by_table = walked.frames;
-      if (exact_ && !guessed) follow_interrupted_stack();
+      if (exact_ && !guessed) follow_interrupted_stack(inner_stack);
     }
     return walked;
   }
@@ -103,11 +107,12 @@ class Walk {
   enum class Step { done, outermost, not_captured, impossible };
 
   // Behind a signal handler. Once: each costs a read of the process's memory.
-  void follow_interrupted_stack() {
-    if constexpr (requires { code_.stack_at(begin_); }) {
+  void follow_interrupted_stack(uint64_t signal_frame) {
+    if constexpr (requires { code_.stack_at(begin_, signal_frame); }) {
       const uint64_t place = registers_[stack_pointer] - begin_;
       if (is_later_ || place < bytes_.size()) return;
-      const std::span<const std::byte> bytes = code_.stack_at(registers_[stack_pointer]);
+      const std::span<const std::byte> bytes =
+          code_.stack_at(registers_[stack_pointer], signal_frame);
       if (bytes.empty()) return;
       begin_ = registers_[stack_pointer];
       bytes_ = bytes;

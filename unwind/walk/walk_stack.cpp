@@ -14,7 +14,9 @@ struct Rules {
     return code.table ? code.table->find(place.address - code.bias) : Table::Found{&no_rule, {}};
   }
   bool is_executable(uint64_t address) const { return of.is_executable(address); }
-  std::span<const std::byte> stack_at(uint64_t address) const { return of.stack_at(address); }
+  std::span<const std::byte> stack_at(uint64_t address, uint64_t signal_frame) const {
+    return of.stack_at(address, signal_frame);
+  }
 };
 
 class CodeOfTables : public CodeOfProcess {

@@ -28,7 +28,7 @@ class CodeOfProcess {
   virtual Code find(const FramePlace& place) = 0;
   virtual bool is_executable(uint64_t address) = 0;
   // Of an interrupted stack: see Walk.
-  virtual std::span<const std::byte> stack_at(uint64_t) { return {}; }
+  virtual std::span<const std::byte> stack_at(uint64_t, uint64_t) { return {}; }
 };
 
 // Writes the addresses of the callers, innermost first; not that of the registers themselves. A

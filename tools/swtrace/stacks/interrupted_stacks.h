@@ -3,6 +3,7 @@
 #ifndef SWTRACE_INTERRUPTED_STACKS_H
 #define SWTRACE_INTERRUPTED_STACKS_H
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -15,27 +16,38 @@
 
 #include "memory_thread.h"
 #include "process_memory.h"
+#include "signal_frame_x86.h"
 
 namespace pi::swtrace {
 
-// Written by the job that reads it, before is_done.
 struct InterruptedStack {
-  explicit InterruptedStack(uint64_t from) : address(from) {}
+  // Where it is, and what the kernel has saved for the handler's return.
+  struct Place {
+    uint32_t pid = 0, tid = 0;
+    uint64_t address = 0;
+    uint64_t signal_frame = 0;
+    std::array<std::byte, signal_frame_bytes> saved{};
+  };
 
-  const uint64_t address;
-  std::vector<std::byte> bytes;  // from there on; none: it could not be read
+  explicit InterruptedStack(const Place& where) : place(where) {}
+
+  const Place place;
+  // Written by the job that reads it, before is_done.
+  std::vector<std::byte> bytes;  // from there on; none: it could not be read, or is another one
   std::atomic<bool> is_done = false;
 };
 
-// Used by one thread. What is read is the stack of a moment after the tick.
+// Used by one thread. A stack is read some time after the tick. Only one is accepted whose thread
+// is still in the same handler: what was saved is the same, and signals are blocked that were not.
 class InterruptedStacks {
  public:
   explicit InterruptedStacks(std::string proc = "/proc",
                              MemoryThread::Clock::duration patience = std::chrono::seconds(1))
       : proc_(std::move(proc)), thread_(patience) {}
 
-  // Null: too many processes, or stacks that are still in use.
-  std::shared_ptr<const InterruptedStack> read(uint32_t pid, uint64_t address);
+  // Null: too many processes, or stacks that are still in use, or the reads of that process take
+  // too long.
+  std::shared_ptr<const InterruptedStack> read(const InterruptedStack::Place& place);
   // The process has ended, or executes another program.
   void forget(uint32_t pid) { processes_.erase(pid); }
   void clear() { processes_.clear(); }
@@ -46,11 +58,14 @@ class InterruptedStacks {
   struct Process {
     explicit Process(std::string path) : memory(std::move(path)) {}
     ProcessMemory memory;
+    std::vector<std::weak_ptr<const InterruptedStack>> used;
+    std::atomic<MemoryThread::Clock::duration> over{};  // time of reads, less what each may take
   };
 
   // Null: there are too many.
-  std::shared_ptr<Process> process(uint32_t pid);
-  bool may_read();
+  std::shared_ptr<Process> process(const InterruptedStack::Place& place);
+  static bool has_space(std::vector<std::weak_ptr<const InterruptedStack>>& used, size_t most);
+  static void read(Process& process, InterruptedStack& stack, const std::string& proc);
 
   const std::string proc_;
   MemoryThread thread_;  // not that of runtimes: a program can make it hang

@@ -14,7 +14,7 @@ namespace pi::swtrace {
 namespace {
 
 constexpr size_t max_jobs = 1 << 14;
-constexpr unsigned max_hanging = 4;
+constexpr unsigned max_kept = 4;
 
 }  // namespace
 
@@ -24,12 +24,18 @@ struct MemoryThread::Shared {
   std::deque<Job> jobs;
   std::optional<Clock::time_point> begun;  // of the job that runs
   bool stop = false;
+  std::shared_ptr<std::atomic<unsigned>> kept;  // not null: this thread is one of these
+
+  // A job that hung has ended at last.
+  void end() const {
+    if (kept) --*kept;
+  }
 
   void run() {
     std::unique_lock lock(mutex);
     for (;;) {
       changed.wait(lock, [&] { return stop || !jobs.empty(); });
-      if (stop) return;
+      if (stop) return end();
       {
         const Job job = std::move(jobs.front());
         jobs.pop_front();
@@ -49,7 +55,7 @@ struct MemoryThread::Shared {
 
 bool MemoryThread::start() {
   if (shared_) return true;
-  if (hanging_ == max_hanging) return false;
+  if (*kept_ >= max_kept) return false;
   shared_ = std::make_shared<Shared>();
   try {
     thread_ = std::thread([shared = shared_] { shared->run(); });
@@ -79,6 +85,8 @@ void MemoryThread::check() {
     const std::lock_guard lock(shared_->mutex);
     if (!shared_->begun || Clock::now() - *shared_->begun < patience_) return;
     rest = std::move(shared_->jobs);
+    shared_->kept = kept_;
+    ++*kept_;
   }
   leave();
   ++hanging_;

@@ -3,6 +3,7 @@
 #ifndef SWTRACE_MEMORY_THREAD_H
 #define SWTRACE_MEMORY_THREAD_H
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -11,7 +12,7 @@
 namespace pi::swtrace {
 
 // Used by one thread; the jobs run in another, one after the other. One that does not end keeps its
-// thread, and the later jobs get a new one, a few times.
+// thread, and the later jobs get a new one, as long as few threads are kept so.
 class MemoryThread {
  public:
   using Job = std::function<void()>;
@@ -26,6 +27,7 @@ class MemoryThread {
   bool add(Job job);
   // To be called while jobs are waited for.
   void check();
+  // How many jobs have not ended in time so far.
   unsigned hanging() const { return hanging_; }
 
  private:
@@ -39,6 +41,7 @@ class MemoryThread {
   std::shared_ptr<Shared> shared_;
   std::thread thread_;
   unsigned hanging_ = 0;
+  std::shared_ptr<std::atomic<unsigned>> kept_ = std::make_shared<std::atomic<unsigned>>(0);
 };
 
 }  // namespace pi::swtrace

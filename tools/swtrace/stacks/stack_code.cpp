@@ -125,11 +125,17 @@ std::shared_ptr<RuntimeProcess> StackCode::name_methods(RuntimeProcess::Clock::t
   return answer == Answer::later ? (*runtime_)->shared_from_this() : nullptr;
 }
 
-std::span<const std::byte> StackCode::stack_at(uint64_t address) {
+std::span<const std::byte> StackCode::stack_at(uint64_t address, uint64_t signal_frame) {
   if (process_.is_recorded || (waits_ && !process_.last)) return {};
-  if (interrupted_ && interrupted_->address != address) interrupted_.reset();
-  if (!interrupted_ && !process_.last)
-    interrupted_ = interrupted_stacks_.read(process_.pid, address);
+  if (interrupted_ && interrupted_->place.address != address) interrupted_.reset();
+  const uint64_t at = signal_frame - stack_.registers[unwind::stack_pointer];
+  InterruptedStack::Place place{process_.pid, process_.tid, address, signal_frame, {}};
+  const bool is_captured =
+      stack_.bytes.size() >= place.saved.size() && at <= stack_.bytes.size() - place.saved.size();
+  if (!interrupted_ && !process_.last && is_captured) {
+    std::memcpy(place.saved.data(), stack_.bytes.data() + at, place.saved.size());
+    interrupted_ = interrupted_stacks_.read(place);
+  }
   if (interrupted_ && interrupted_->is_done && !interrupted_->bytes.empty())
     return interrupted_->bytes;
   if (interrupted_ && !interrupted_->is_done && !process_.last)

@@ -22,7 +22,7 @@ namespace pi::swtrace {
 class StackCode : public unwind::CodeOfProcess {
  public:
   struct Process {
-    uint32_t pid;
+    uint32_t pid, tid;
     const ProcessMap* memory;  // null: nothing is known
     bool last;                 // do without what is not ready
     bool is_recorded;          // it has run elsewhere: the process of that id is another one
@@ -45,7 +45,7 @@ class StackCode : public unwind::CodeOfProcess {
 
   unwind::Code find(const unwind::FramePlace& place) override;
   bool is_executable(uint64_t address) override { return mapping_at(address) != nullptr; }
-  std::span<const std::byte> stack_at(uint64_t address) override;
+  std::span<const std::byte> stack_at(uint64_t address, uint64_t signal_frame) override;
 
   // Something is not ready: the stack is not right.
   bool waits() const { return waits_; }

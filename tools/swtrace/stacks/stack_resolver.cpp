@@ -5,11 +5,14 @@
 #include <sys/sysmacros.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <span>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+#include <pi/files.h>
 #include <pi/printable.h>
 
 #include "walk/walk_stack.h"
@@ -19,6 +22,18 @@ namespace {
 
 StackResolver& self(void* context) {
   return *static_cast<StackResolver*>(context);
+}
+
+// Has only the first thread of a process ended, by pthread_exit()? Its others need its memory.
+bool runs_without_leader(uint32_t pid) {
+  constexpr size_t max_stat = 1 << 12;
+  const auto stat = read_system_file(fmt::format("/proc/{}/task/{}/stat", pid, pid), max_stat);
+  if (!stat || stat->find(") Z") == std::string::npos) return false;
+  std::error_code error;
+  std::filesystem::directory_iterator tasks(fmt::format("/proc/{}/task", pid), error), end;
+  size_t count = 0;
+  for (; !error && tasks != end && count < 2; tasks.increment(error)) ++count;
+  return count > 1;
 }
 
 int end_of(unwind::End end) {
@@ -67,6 +82,7 @@ void StackResolver::begin() {
 }
 
 void StackResolver::change(const pi_process_change& change) {
+  if (change.kind == PI_PROCESS_ENDED && !is_recorded_ && runs_without_leader(change.pid)) return;
   if (change.kind == PI_PROCESS_ENDED) runtimes_.end(change.pid);
   if (change.kind == PI_PROCESS_EXECUTED || change.kind == PI_PROCESS_FORKED)
     runtimes_.forget(change.pid);
@@ -186,8 +202,9 @@ bool StackResolver::resolve(const pi_stack_copy& copy, bool last, std::span<uint
   static_assert(PI_STACK_REGISTERS == unwind::register_count);
   std::copy(std::begin(copy.registers), std::end(copy.registers), stack.registers.begin());
   stack.bytes = {static_cast<const std::byte*>(copy.bytes), copy.length};
-  StackCode code({files_, runtimes_, interrupted_}, {copy.pid, memory.get(), last, is_recorded_},
-                 stack, is_new ? nullptr : known->second.interrupted);
+  StackCode code({files_, runtimes_, interrupted_},
+                 {copy.pid, copy.tid, memory.get(), last, is_recorded_}, stack,
+                 is_new ? nullptr : known->second.interrupted);
   auto walked = unwind::walk_stack(stack, code, addresses);
   // Before the names are asked for, which another thread reads.
   const uint64_t reads = code.method_reads();
@@ -244,7 +261,8 @@ std::vector<std::string> StackResolver::notes() const {
   if (late_interrupted_ != 0)
     notes.push_back(
         fmt::format("{} user stack(s) end where a signal handler with a stack of its own has "
-                    "interrupted the thread, since the thread's stack was not read in time.",
+                    "interrupted the thread, since the handler had returned before the thread's "
+                    "stack was read, or it could not be read.",
                     late_interrupted_));
   if (unnamed_ != 0)
     notes.push_back(
