@@ -224,6 +224,19 @@ off() {
     mv "moved/$program" .
 }
 
+# perf lists the build-ids of files with samples, and with --buildid-mmap tells those of all mapped files in their records.
+@test "callers in libraries without samples, and the kernel's functions, have names" {
+    local option
+    mkdir -p names
+    for option in '' --buildid-mmap; do
+        # shellcheck disable=SC2086
+        perf record -q -e cpu-clock -F 997 -g $option -o names/perf.data "./$program" 1 >/dev/null
+        post --import names/perf.data -o names -folded --json -clip 0
+        jq -e '[.symbol_notes[]? | select(test("libc\\.so|vmlinux|kernel"))] | length == 0' names/tprof.json
+        ! grep -q 'NoSymbols *\[kernel\]\|\[vmlinux\]_\[k\]' names/tprof.folded
+    done
+}
+
 @test "what is damaged, foreign or no file is refused or reported" {
     mkdir -p bad
     head -c 20000 perf.data >bad/cut.data

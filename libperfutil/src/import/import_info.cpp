@@ -2,12 +2,18 @@
 // The text of the info section of a trace that is made from a recording of perf.
 #include "import_info.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <optional>
 
 #include <fmt/format.h>
+#include <pi/files.h>
 #include <pi/nrm2.h>
+
+#include "file/elf_note.h"
 
 namespace pi::perfutil {
 namespace {
@@ -142,6 +148,18 @@ void add_notes(InfoText& info, const PerfFile& file, const Recording& recording,
         left_out.out_of_order));
 }
 
+// perf lists the files with samples that have a build-id: those that are missing have none, or only
+// callers. Of these the build-id is that of the file which is the mapped inode now.
+std::string line_of_mapped_file(const std::string& path, uint64_t inode) {
+  const auto file = open_regular(path, Links::nowhere);
+  struct stat status {};
+  std::optional<std::string> id;
+  if (file && ::fstat(file->fd.get(), &status) == 0 &&
+      has_mapped_inode(file->fd.get(), status.st_ino, inode))
+    id = build_id_of_file(file->fd.get());
+  return fmt::format("{}@{} {}\n", id && !id->empty() ? *id : "-", inode, path);
+}
+
 }  // namespace
 
 InfoText describe_import(const PerfFile& file, const Recording& recording,
@@ -166,8 +184,6 @@ InfoText describe_import(const PerfFile& file, const Recording& recording,
   return info;
 }
 
-// perf lists the files with samples that have a build-id: those that are missing have none, or no
-// samples. So of these the inode must be the mapped one, and the file must have no build-id.
 std::string build_id_lines(const PerfFile& file) {
   const auto fits_in_a_line = [](const std::string& path) {
     return path.find('\n') == std::string::npos;
@@ -176,7 +192,7 @@ std::string build_id_lines(const PerfFile& file) {
   if (!file.build_ids.empty() && file.is_of_this_host(false))
     for (const auto& [path, inode] : file.mapped_files)
       if (!file.build_ids.contains(path) && fits_in_a_line(path))
-        lines += fmt::format("-@{} {}\n", inode, path);
+        lines += line_of_mapped_file(path, inode);
   for (const auto& [path, id] : file.build_ids) {
     if (!fits_in_a_line(path)) continue;
     lines += fmt::format("{} {}\n", id,

@@ -329,7 +329,8 @@ void Recording::see_map(Bytes record) {
   if (!fields) return damaged();
   if (is_of_guest(record)) return;
   MapRecord map = NormalForm::content_of_map(record, *fields);
-  if (!map.executable || map.path.empty()) return;
+  // The kernel's text has no protection in the record with which perf also tells its build-id.
+  if (map.path.empty() || (!map.executable && !map.of_kernel)) return;
   if (!map.build_id.empty())
     file_.add_build_id(map.of_kernel ? std::string(kernel_name) : map.path, map.build_id);
   if (!map.of_kernel && map.build_id.empty()) file_.add_mapped_file(map.path, map.inode);
