@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Stacks of a C program with different ends: in main(), in a thread function, and of a signal
-// handler above the interrupted code. Usage: starts SECONDS of CPU time, in each of two threads.
+// handler above the interrupted code. Usage: starts SECONDS of CPU time, in each of two threads. With
+// "alternate" as second argument the handler runs for long, on a stack of its own; with "leave" the
+// first thread ends at once.
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,6 +14,7 @@
 #include "frames.h"
 
 static double seconds;
+static int rounds_of_handler = 1;
 
 __attribute__((noipa)) static void in_handler(void)
 {
@@ -21,7 +25,8 @@ __attribute__((noipa)) static void in_handler(void)
 static void on_alarm(int number)
 {
 	(void)number;
-	in_handler();
+	for (int i = 0; i < rounds_of_handler; i++)
+		in_handler();
 	/* The next alarm is set only now: with an interval timer a slow machine would run
 	 * nothing else. */
 	ualarm(50000, 0);
@@ -50,6 +55,7 @@ static void run_handler_on_own_stack(void)
 	const stack_t own = { .ss_sp = stack, .ss_size = sizeof stack };
 	const struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_ONSTACK };
 
+	rounds_of_handler = 100;
 	sigaltstack(&own, NULL);
 	sigaction(SIGALRM, &action, NULL);
 }
@@ -60,10 +66,12 @@ int main(int argc, char **argv)
 
 	seconds = argc > 1 ? atof(argv[1]) : 1;
 	signal(SIGALRM, on_alarm);
-	if (argc > 2)
+	if (argc > 2 && strcmp(argv[2], "alternate") == 0)
 		run_handler_on_own_stack();
 	if (pthread_create(&other, NULL, thread, NULL) != 0)
 		return 1;
+	if (argc > 2 && strcmp(argv[2], "leave") == 0)
+		pthread_exit(NULL);
 	ualarm(50000, 0);
 	thread(NULL);
 	ualarm(0, 0);

@@ -341,6 +341,15 @@ profile() {
   ((threads * 5 > all && handlers > 0))
 }
 
+@test "the stacks of a thread are whole after the first thread of its process has ended" {
+  local marked all
+  # shellcheck disable=SC2016
+  profile leave 2 16384 '"$1/starts" "$2" leave'
+  read -r marked all < <(lines_of starts leave | ticks_of '\\[(broken|cut)\\]')
+  echo "$marked of $all"
+  ((all >= 100 && marked * 50 < all))
+}
+
 # Its stack is read after the tick, when the thread is usually still in the handler.
 @test "below a signal handler with a stack of its own the interrupted functions are marked as guessed" {
   local whole cut all
@@ -348,11 +357,12 @@ profile() {
   profile alternate 2 16384 '"$1/starts" "$2" alternate'
   sed -E 's/_\[g\]//g' alternate/tprof.folded >alternate/unmarked
   grep -o 'main_\[g\];thread_\[g\];in_thread;.*on_alarm;in_handler [0-9]*' alternate/tprof.folded
-  read -r whole all < <(sed -n 's/^starts_[0-9a-f]*;//p' alternate/unmarked | grep ';on_alarm;in_handler' |
-    ticks_of ';main;thread;in_thread;.*on_alarm;in_handler')
-  read -r cut _ < <(grep '^starts_.*;on_alarm;in_handler' alternate/unmarked | ticks_of '\\[cut\\]')
+  sed -n '/;on_alarm;in_handler/s/^starts_[0-9a-f]*;//p' alternate/unmarked >handlers
+  read -r whole all < <(ticks_of '(^|;)main;thread;.*on_alarm;in_handler' <handlers)
+  read -r cut _ < <(ticks_of '^\\[cut\\]' <handlers)
   echo "$whole of $all ticks in the handler are below main, $cut are cut"
-  ((all >= 10 && whole * 4 >= all * 3))
+  # Those for which the handler had returned before the stack was read are cut.
+  ((all >= 100 && whole * 3 >= all && (whole + cut) * 50 >= all * 49))
 }
 
 @test "a recursion 200 or 1,000 deep has every level in each stack, below main" {
