@@ -237,6 +237,20 @@ off() {
     done
 }
 
+@test "the counts of a group of events are left out, and that is said" {
+    mkdir -p group
+    perf record -q -e '{cpu-clock,page-faults}:S' -F 997 -o group/perf.data "./$program" 1 >/dev/null
+    post --import group/perf.data -o group --json
+    [ "$(jq .ticks group/tprof.json)" = "$(perf script -i group/perf.data -F event 2>/dev/null | grep -c cpu-clock)" ]
+    grep -q 'counts of a group' group/tprof.out
+    post --import perf.data -o group
+    [ "$(grep -c 'counts of a group' group/tprof.out)" = 0 ]
+    # Hints name what perf records.
+    perf record -q -e cpu-clock -F 997 -o group/plain.data "./$program" 0.2 >/dev/null
+    run -1 post --import group/plain.data -o group -tree
+    [[ $output == *"perf record -g"* ]]
+}
+
 @test "what is damaged, foreign or no file is refused or reported" {
     mkdir -p bad
     head -c 20000 perf.data >bad/cut.data

@@ -48,8 +48,11 @@ swtrace init --source driver -t cont -f cgroups.nrm2
 swtrace enable tprof
 swtrace setrate 1000
 swtrace on
-program one 1 >one.out
-program three 3 >three.out
+# In turn, so that a time in which the machine of the guest has other work is that of both.
+for _ in 1 2 3 4 5; do
+    program one 0.2 >>one.out
+    program three 0.6 >>three.out
+done
 swtrace off
 swtrace free
 kill $sleeper

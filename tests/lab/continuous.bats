@@ -57,7 +57,7 @@ setup() { cd "$out" || return; }
     cd "$BATS_TEST_TMPDIR/groups" || return
     awk '$4 == 19 && $5 == 69 && $8 == 2 { sub(/^\[[0-9]*\]/, "", $9); print $7, $9 }' post.show >paths
     for name in one three; do
-        pid=$(printf %X "$(jq --arg name "in-$name" '.processes[] | select(.name == $name) | .pid' tprof.json)")
+        pid=$(printf %X "$(jq --arg name "in-$name" '[.processes[] | select(.name == $name) | .pid] | last' tprof.json)")
         echo "$name: process $pid of $(grep "^$pid " paths)"
         [ "$(grep "^$pid " paths | tail -n 1)" = "$pid /$name.service" ]
         jq --arg name "in-${name}_" '[.reports[0].rows[] | select(.name | startswith($name)) | .ticks] | add' tprof.json >"$name"

@@ -116,7 +116,9 @@ int report_no_ticks(const TraceRun& run, const Options& options, const Summary& 
   if (run.losses.lost() != 0)
     cli::hint(fmt::format("{} records were lost ({}).", run.losses.lost(),
                           lost_reasons(run.losses.total)));
-  cli::hint("Enable the major (swtrace enable tprof) and keep the trace on for some ticks.");
+  cli::hint(run.file.info.is_of_perf_record()
+                ? "perf record had no sample in that time."
+                : "Enable the major (swtrace enable tprof) and keep the trace on for some ticks.");
   return cli::exit_failure;
 }
 

@@ -140,6 +140,13 @@ void add_notes(InfoText& info, const PerfFile& file, const Recording& recording,
         fmt::format("The ticks are the samples of {}; {} samples of other events are left out ({}; "
                     "post --event=NAME takes them).",
                     ticks.event, others, names));
+  const bool has_counts = std::ranges::any_of(file.events.events(), [](const auto& event) {
+    return (event.attr.sample_type & PERF_SAMPLE_READ) != 0;
+  });
+  if (has_counts)
+    note(
+        "Samples have the counts of a group of events ('perf record -e {A,B}:S'), which are left "
+        "out: a tick is a sample of the group's first event.");
   if (left_out.of_guests != 0)
     note(fmt::format("{} samples of code in virtual machines are left out.", left_out.of_guests));
   if (left_out.out_of_order != 0)

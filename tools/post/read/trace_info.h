@@ -67,6 +67,8 @@ struct TraceInfo {
 
   // The trace has the ticks of all processes, so that the rest of a CPU's time is idle. Traces
   // without a scope are of programs that always record the system.
+  // Of post --import.
+  bool is_of_perf_record() const { return source == "perf record"; }
   bool has_all_processes() const { return scope.empty() || scope == "system"; }
 };
 

@@ -88,7 +88,7 @@ std::vector<std::string> next_lines(const Summary& summary, const PageFormat& fo
   const auto* waiting = summary.find<Waiting>();
   const bool waits = waiting && waiting->times().dispatches() != 0;
   const bool shown = calls && calls->stacks().with() != 0;
-  const bool of_perf = summary.file.info.source == "perf record";
+  const bool of_perf = summary.file.info.is_of_perf_record();
   const char* const callers = shown ? ""
                               : summary.file.info.stacks.empty()
                                   ? of_perf ? "perf record --call-graph dwarf has callers; "

@@ -118,7 +118,9 @@ std::optional<Lack> lack_of_stacks(const Summary& summary) {
   if (summary.find<CallTree>()->stacks().with() != 0) return {};
   return Lack{
       "contains no call stacks: callers are unknown.",
-      "Stacks are recorded with the ticks after 'swtrace stacks both', or by run.tprof -g."};
+      summary.file.info.is_of_perf_record()
+          ? "perf record -g and --call-graph dwarf record stacks."
+          : "Stacks are recorded with the ticks after 'swtrace stacks both', or by run.tprof -g."};
 }
 
 bool write_tree(const Summary& summary, Sink& sink) {
