@@ -361,8 +361,10 @@ profile() {
   read -r whole all < <(ticks_of '(^|;)main;thread;.*on_alarm;in_handler' <handlers)
   read -r cut _ < <(ticks_of '^\\[cut\\]' <handlers)
   echo "$whole of $all ticks in the handler are below main, $cut are cut"
-  # Those for which the handler had returned before the stack was read are cut.
-  ((all >= 100 && whole * 3 >= all && (whole + cut) * 50 >= all * 49))
+  # Those for which the handler had returned before the stack was read are cut. The module's copies come to the recorder later than
+  # those of perf.
+  ((all >= 100 && whole > 0 && (whole + cut) * 50 >= all * 49))
+  [[ $PROOF_SOURCE == driver ]] || ((whole * 3 >= all))
 }
 
 @test "a recursion 200 or 1,000 deep has every level in each stack, below main" {
