@@ -18,8 +18,9 @@ struct copy {
 	u32 pid;
 	u32 tid;
 	u32 id;
-	u32 bytes;
-	u8 stack[];
+	u32 reserved;
+	struct pitrace_copied copied;
+	u8 stack[] __aligned(8);
 };
 
 /* The memory behind this CPU's buffer, followed by two copies. All of it is 0 after ON. */
@@ -48,9 +49,11 @@ static struct copy *copy_at(struct copying *copying, u32 which)
 static bool copy_is_same(const struct copy *one, const struct copy *other)
 {
 	return one->id && one->tid == other->tid && one->pid == other->pid &&
-	       one->bytes == other->bytes && other->time - one->time < COPY_LASTS_NS &&
+	       other->time - one->time < COPY_LASTS_NS &&
+	       !memcmp(&one->copied, &other->copied, sizeof(one->copied)) &&
 	       !memcmp(one->registers, other->registers, sizeof(one->registers)) &&
-	       !memcmp(one->stack, other->stack, one->bytes);
+	       !memcmp(one->stack, other->stack,
+		       one->copied.bytes + one->copied.interrupted_bytes);
 }
 
 /* False: there is no space, which is counted. */
@@ -59,11 +62,11 @@ static bool copy_store(struct copy *copy)
 	void *place;
 	u64 time;
 
-	place = pitrace_begin(PITRACE_BUFFER_STACKS, pitrace_size_copy(copy->bytes), &time);
+	place = pitrace_begin(PITRACE_BUFFER_STACKS, pitrace_size_copy(&copy->copied), &time);
 	if (!place)
 		return false;
 	pitrace_encode_copy(place, (u32)time, copy->id, copy->pid, copy->tid, copy->registers,
-			    copy->stack, copy->bytes);
+			    copy->stack, &copy->copied);
 	pitrace_end(PITRACE_BUFFER_STACKS);
 	return true;
 }
@@ -81,7 +84,7 @@ static u32 copy_make(struct copying *copying, struct pt_regs *user)
 	copy->time = pitrace_clock();
 	copy->pid = current->tgid;
 	copy->tid = current->pid;
-	copy->bytes = pitrace_arch_copy_stack(user, copy->stack, copy_bytes);
+	pitrace_arch_copy_stack(user, copy->stack, copy_bytes, &copy->copied);
 	if (copy_is_same(newest, copy))
 		return newest->id;
 	copy->id = copying->ids + 1 ? copying->ids + 1 : 1;
@@ -123,6 +126,7 @@ int pitrace_copies_set(const struct pitrace_copies *copies)
 {
 	const u64 limit = (1ull << 32) - PITRACE_HEAD_BYTES;
 	const u64 bytes = PAGE_ALIGN(copies->buffer_bytes);
+	const struct pitrace_copied copied = { .bytes = copies->bytes };
 
 	if (copies->reserved)
 		return -EINVAL;
@@ -130,7 +134,7 @@ int pitrace_copies_set(const struct pitrace_copies *copies)
 		return pitrace_buffers_alloc_stacks(0, 0);
 	if (copies->bytes % 8 || copies->bytes < PITRACE_COPY_BYTES_MIN ||
 	    copies->bytes > PITRACE_COPY_BYTES_MAX || copies->buffer_bytes >= limit ||
-	    bytes >= limit || bytes < 4ull * pitrace_size_copy(copies->bytes))
+	    bytes >= limit || bytes < 4ull * pitrace_size_copy(&copied))
 		return -EINVAL;
 	copy_bytes = copies->bytes;
 	return pitrace_buffers_alloc_stacks(

@@ -85,8 +85,12 @@ bool pitrace_arch_registers_are_whole(struct pt_regs *user, struct pt_regs *regs
 bool pitrace_arch_has_copy(const struct pt_regs *user);
 /* PITRACE_STACK_REGISTERS of them, in the order of PITRACE_MAJOR_STACK_COPY. */
 void pitrace_arch_user_registers(const struct pt_regs *user, u64 *registers);
-/* The bytes from the stack pointer on, up to the first page that is not in memory. A multiple of 8. */
-u32 pitrace_arch_copy_stack(const struct pt_regs *user, u8 *to, u32 bytes);
+/*
+ * The bytes from the stack pointer on, up to the first page that is not in memory; on a signal stack up to its end, then those
+ * of the stack that was interrupted. *copied: how many, multiples of 8, together at most bytes.
+ */
+void pitrace_arch_copy_stack(const struct pt_regs *user, u8 *to, u32 bytes,
+			     struct pitrace_copied *copied);
 
 /* Both under the session lock, while no source runs. 0, -EINVAL or -ENOMEM. */
 int pitrace_stacks_set(const struct pitrace_stacks *stacks);

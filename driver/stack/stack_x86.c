@@ -9,9 +9,11 @@
 #include <linux/pgtable.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 #include <asm/cpu_entry_area.h>
 #include <asm/processor-flags.h>
+#include <asm/ucontext.h>
 #include <asm/unwind.h>
 
 #include "stack.h"
@@ -215,9 +217,8 @@ void pitrace_arch_user_registers(const struct pt_regs *user, u64 *registers)
 }
 
 /* Page by page: a page that is not in memory ends the copy at its begin. */
-u32 pitrace_arch_copy_stack(const struct pt_regs *user, u8 *to, u32 bytes)
+static u32 stack_x86_copy(unsigned long at, u8 *to, u32 bytes)
 {
-	unsigned long at = user->sp;
 	u32 done = 0;
 
 	while (done < bytes && at < TASK_SIZE_MAX) {
@@ -229,4 +230,52 @@ u32 pitrace_arch_copy_stack(const struct pt_regs *user, u8 *to, u32 bytes)
 		at += part;
 	}
 	return round_down(done, 8);
+}
+
+/*
+ * The stack pointer of the code that current's outermost handler on its signal stack has interrupted; 0: it is not known. stack:
+ * a copy of the signal stack up to its end, where the kernel has stored it. What follows it there, the state of vector
+ * registers, has no fixed size. It is found by the limits of the signal stack before it. A program can forge them, and gets bytes
+ * of its own memory.
+ */
+static unsigned long stack_x86_interrupted(const u8 *stack, u32 bytes)
+{
+	const struct ucontext *saved;
+	u32 at;
+
+	for (at = bytes; at >= sizeof(*saved); at -= 8) {
+		saved = (const void *)(stack + at - sizeof(*saved));
+		if ((unsigned long)saved->uc_stack.ss_sp == current->sas_ss_sp &&
+		    saved->uc_stack.ss_size == current->sas_ss_size &&
+		    !__on_sig_stack(saved->uc_mcontext.sp))
+			return saved->uc_mcontext.sp;
+	}
+	return 0;
+}
+
+/* The bytes of the signal stack from the stack pointer to its end; 0: current is not on one, or it is not aligned. */
+static unsigned long stack_x86_on_signal_stack(unsigned long sp)
+{
+	const unsigned long left = current->sas_ss_sp + current->sas_ss_size - sp;
+
+	return __on_sig_stack(sp) && IS_ALIGNED(left, 8) ? left : 0;
+}
+
+void pitrace_arch_copy_stack(const struct pt_regs *user, u8 *to, u32 bytes,
+			     struct pitrace_copied *copied)
+{
+	const u32 first = min_t(unsigned long, bytes, stack_x86_on_signal_stack(user->sp));
+
+	copied->bytes = stack_x86_copy(user->sp, to, first);
+	copied->interrupted_bytes = 0;
+	copied->interrupted = 0;
+	if (copied->bytes < first || first == bytes)
+		return;
+	if (first)
+		copied->interrupted = stack_x86_interrupted(to, first);
+	if (copied->interrupted)
+		copied->interrupted_bytes =
+			stack_x86_copy(copied->interrupted, to + first, bytes - first);
+	else
+		copied->bytes += stack_x86_copy(user->sp + first, to + first, bytes - first);
 }

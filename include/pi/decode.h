@@ -39,6 +39,9 @@ struct StackCopy {
   uint32_t id, pid, tid;
   uint64_t registers[PITRACE_STACK_REGISTERS];
   std::span<const std::byte> stack;
+  // Of the stack that a signal handler has interrupted; empty: there is none, or it is in stack.
+  uint64_t interrupted_at;
+  std::span<const std::byte> interrupted;
 };
 
 inline bool decode_stack_copy(const RecordView& record, StackCopy& out) {
@@ -50,9 +53,17 @@ inline bool decode_stack_copy(const RecordView& record, StackCopy& out) {
   for (uint32_t i = 0; i < PITRACE_STACK_REGISTERS; ++i)
     out.registers[i] = record.long_at(2 + 2 * i);
   const uint32_t bytes = record.int_at(PITRACE_COPY_INTS - 1);
-  out.stack = record.bytes().subspan(pitrace_size_copy(0));
+  out.stack = record.bytes().subspan(pitrace_size_ints(PITRACE_COPY_INTS));
   if (bytes > out.stack.size()) return false;
+  out.interrupted = out.stack.subspan(bytes);
   out.stack = out.stack.first(bytes);
+  out.interrupted_at = 0;
+  if (bytes % 4 != 0 || out.interrupted.size() <= sizeof out.interrupted_at) {
+    out.interrupted = {};
+    return true;
+  }
+  out.interrupted_at = record.long_at(PITRACE_COPY_INTS + bytes / 4);
+  out.interrupted = out.interrupted.subspan(sizeof out.interrupted_at);
   return true;
 }
 

@@ -23,7 +23,7 @@
  * number only adds records or ioctls.
  */
 #define PITRACE_ABI_MAJOR 2
-#define PITRACE_ABI_MINOR 7
+#define PITRACE_ABI_MINOR 8
 
 #define PITRACE_DEVICE_NAME "pitrace"
 #define PITRACE_DEVICE_PATH "/dev/pitrace"
@@ -157,7 +157,9 @@ struct pitrace_record {
 /* PITRACE_MAJOR_STACK_COPY: minor is the id; ints pid, tid, then two ints for each register, high half
  * first: those of x86-64 by their DWARF numbers (rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15)
  * and the instruction pointer; then the number of bytes, and the bytes from the stack pointer on,
- * as many as were in memory.
+ * as many as were in memory. If these end with a signal stack (sigaltstack(2)) on which the thread runs, there
+ * follow, up to the end of the record, the address of the stack that the outermost handler has interrupted, as
+ * for a register, and the bytes from there on.
  */
 #define PITRACE_STACK_REGISTERS 17
 #define PITRACE_COPY_BYTES_MIN	512

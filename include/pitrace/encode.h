@@ -181,23 +181,37 @@ static inline void pitrace_encode_stack(void *space, __u32 time_lo, __u32 id, __
 
 #define PITRACE_COPY_INTS (3 + 2 * PITRACE_STACK_REGISTERS) /* before the bytes */
 
-/* bytes: a multiple of 4 */
-static inline __u32 pitrace_size_copy(__u32 bytes)
+/* How many bytes of a stack were copied, then of the one that a signal handler has interrupted: multiples of 4. */
+struct pitrace_copied {
+	__u32 bytes;
+	__u32 interrupted_bytes; /* 0: there is none */
+	__u64 interrupted; /* where it begins */
+};
+
+static inline __u32 pitrace_size_copy(const struct pitrace_copied *copied)
 {
-	return pitrace_size_ints(PITRACE_COPY_INTS) + bytes;
+	const __u32 ints = PITRACE_COPY_INTS + (copied->interrupted_bytes ? 2 : 0);
+
+	return pitrace_size_ints(ints) + copied->bytes + copied->interrupted_bytes;
 }
 
+/* stack: all bytes, without a gap */
 static inline void pitrace_encode_copy(void *space, __u32 time_lo, __u32 id, __u32 pid, __u32 tid,
-				       const __u64 *registers, const void *stack, __u32 bytes)
+				       const __u64 *registers, const void *stack,
+				       const struct pitrace_copied *copied)
 {
-	__u32 *data = pitrace_put_header(space, PITRACE_TYPE_INTS, pitrace_size_copy(bytes),
+	__u32 *data = pitrace_put_header(space, PITRACE_TYPE_INTS, pitrace_size_copy(copied),
 					 PITRACE_MAJOR_STACK_COPY, id, time_lo);
 
 	*data++ = pid;
 	*data++ = tid;
 	data = pitrace_put_longs(data, registers, PITRACE_STACK_REGISTERS);
-	*data++ = bytes;
-	memcpy(data, stack, bytes);
+	*data++ = copied->bytes;
+	memcpy(data, stack, copied->bytes);
+	if (!copied->interrupted_bytes)
+		return;
+	data = pitrace_put_longs(data + copied->bytes / 4, &copied->interrupted, 1);
+	memcpy(data, (const char *)stack + copied->bytes, copied->interrupted_bytes);
 }
 
 #define PITRACE_DISPATCH_SIZE 20

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Unwinds any stack by any table. Input: the table's size in units of 8 bytes (2 bytes), the table,
-// the registers, the stack.
+// the registers, the stack, which is also the interrupted one.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +16,7 @@ namespace {
 
 constexpr fuzz::Allowed allowed{1 << 20, 16, 1'000'000, 100};
 constexpr uint64_t bias = 0x10000, code_bytes = 0x1000000;
+constexpr unsigned rsi = 4;
 
 // Moves count bytes from the front of data to where they are aligned; fewer if data is shorter.
 std::vector<uint64_t> take(std::span<const uint8_t>& data, size_t count) {
@@ -38,7 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const auto registers = take(data, sizeof stack.registers);
   std::copy(registers.begin(), registers.end(), stack.registers.begin());
   const auto words = take(data, data.size());
-  stack.bytes = std::as_bytes(std::span(words));
+  stack.bytes = stack.interrupted = std::as_bytes(std::span(words));
+  stack.interrupted_at = stack.registers[rsi];
   uint64_t frames[32];
   const auto walked = unwind::walk_stack(
       stack,

@@ -35,6 +35,13 @@ host() {
         done
         return 1
     }
+    until_status() { # until_status AWK-CONDITION, of name and value
+        for ((i = 0; i < 3000; i++)); do
+            if awk -F = "$1 { found = 1 } END { exit !found }" "$disk/spool/status" 2>/dev/null; then return; fi
+            sleep 0.2
+        done
+        return 1
+    }
     # The program is at the same path on all hosts.
     mount --bind "$program" /usr/local/bin/pitrace-shop
     work() { "${slow[@]}" /usr/local/bin/pitrace-shop "$1"; }
@@ -63,10 +70,13 @@ host() {
             ;;
         6) # the disk is full for a while
             work 0.5
+            until_status '$1 == "added" && $2 >= 1'
             cat /dev/zero >"$disk/filler" 2>/dev/null || true
             work 1
             sleep 7
             rm "$disk/filler"
+            rm -f "$disk/spool/status"
+            start
             work 1
             ;;
         8) work 0.5 ;;

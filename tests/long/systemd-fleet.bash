@@ -59,8 +59,8 @@ install() {
     local program
     for program in "$stage"/bin/*; do ln -sf "$program" /usr/bin/; done
     cp debian/pitrace.pitrace-fleet.service "/usr/lib/systemd/system/$unit.service"
-    # Nobody waits for a minute here.
-    drop_in test CPUQuota= RestartSec=1
+    # Nobody waits for a minute here. The name is the first, so that a test's own quota has effect.
+    drop_in 0-test CPUQuota= RestartSec=1
 }
 
 # run.fleet is killed, and the recorder with it: systemd starts it again, which adds what was written.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "table/registers_x86.h"
 #include "table/table.h"
@@ -33,6 +34,24 @@ struct CapturedStack {
   Registers registers{};
   std::span<const std::byte> bytes;
   uint32_t unknown = 0;  // registers whose values are not known, by bits
+  // Of the stack that a signal handler on another stack has interrupted, of the same time.
+  uint64_t interrupted_at = 0;
+  std::span<const std::byte> interrupted{};
+
+  std::optional<uint64_t> word_at(uint64_t address) const {
+    const auto word = word_of(bytes, registers[stack_pointer], address);
+    return word ? word : word_of(interrupted, interrupted_at, address);
+  }
+  // The word at that address, if it is among these bytes, which begin at another one.
+  static std::optional<uint64_t> word_of(std::span<const std::byte> bytes, uint64_t begin,
+                                         uint64_t address) {
+    const uint64_t place = address - begin;
+    uint64_t word = 0;
+    if (address < begin || bytes.size() < sizeof word || place > bytes.size() - sizeof word)
+      return std::nullopt;
+    std::memcpy(&word, bytes.data() + place, sizeof word);
+    return word;
+  }
 };
 
 // An instruction of a frame. exact: the thread is there, or will go on there after a signal;
@@ -46,9 +65,9 @@ struct FramePlace {
 
 // Code has rule(FramePlace), a Table::Found, and is_executable(address). It may have
 // stack_at(address, signal_frame), bytes from there on of a stack that a signal handler has
-// interrupted, if that is not among the captured bytes: they were read later than the registers, so
-// that the frames found in them are guesses. signal_frame: where the kernel has saved the
-// interrupted registers.
+// interrupted, if they were not captured: they were read later than the registers, so that the
+// frames found in them are guesses. signal_frame: where the kernel has saved the interrupted
+// registers.
 template <class Code>
 class Walk {
  public:
@@ -57,7 +76,9 @@ class Walk {
         bytes_(stack.bytes),
         begin_(stack.registers[stack_pointer]),
         code_(code),
-        unknown_(stack.unknown) {}
+        unknown_(stack.unknown),
+        interrupted_at_(stack.interrupted_at),
+        interrupted_(stack.interrupted) {}
 
   Walked run(std::span<uint64_t> frames) {
     Walked walked;
@@ -106,27 +127,27 @@ class Walk {
   static constexpr uint64_t max_arguments = 1 << 16;
   enum class Step { done, outermost, not_captured, impossible };
 
-  // Behind a signal handler. Once: each costs a read of the process's memory.
+  // Behind a signal handler. Later bytes once: each costs a read of the process's memory.
   void follow_interrupted_stack(uint64_t signal_frame) {
-    if constexpr (requires { code_.stack_at(begin_, signal_frame); }) {
-      const uint64_t place = registers_[stack_pointer] - begin_;
-      if (is_later_ || place < bytes_.size()) return;
-      const std::span<const std::byte> bytes =
-          code_.stack_at(registers_[stack_pointer], signal_frame);
+    const uint64_t at = registers_[stack_pointer];
+    if (at - begin_ < bytes_.size()) return;
+    if (!interrupted_.empty() && at == interrupted_at_) {
+      begin_ = at;
+      bytes_ = std::exchange(interrupted_, {});
+      return;
+    }
+    if constexpr (requires { code_.stack_at(at, signal_frame); }) {
+      if (is_later_) return;
+      const std::span<const std::byte> bytes = code_.stack_at(at, signal_frame);
       if (bytes.empty()) return;
-      begin_ = registers_[stack_pointer];
+      begin_ = at;
       bytes_ = bytes;
       is_later_ = true;
     }
   }
 
   std::optional<uint64_t> read(uint64_t address) const {
-    const uint64_t place = address - begin_;
-    if (address < begin_ || bytes_.size() < word || place > bytes_.size() - word)
-      return std::nullopt;
-    uint64_t value;
-    std::memcpy(&value, bytes_.data() + place, sizeof value);
-    return value;
+    return CapturedStack::word_of(bytes_, begin_, address);
   }
 
   bool is_known(unsigned reg) const { return (unknown_ >> reg & 1) == 0; }
@@ -229,8 +250,10 @@ class Walk {
   uint64_t begin_;
   Code& code_;
   uint32_t unknown_;  // registers whose value is not known, by bits
+  uint64_t interrupted_at_;
+  std::span<const std::byte> interrupted_;  // empty: there is none, or it was followed
   uint64_t arguments_left_ = max_arguments;
-  bool is_later_ = false;  // the bytes are of an interrupted stack
+  bool is_later_ = false;  // the bytes were read later than the registers
   bool exact_ = true;      // the address is that of an instruction, not behind a call
 };
 

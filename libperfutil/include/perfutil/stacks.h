@@ -29,6 +29,12 @@ struct pi_stack_copy {
   const void* bytes; /* from the stack pointer on; valid during the call */
   size_t length;     /* bytes */
   uint64_t id;       /* of no other copy of this trace */
+  /* Of the stack that a signal handler on a stack of its own has interrupted, as it was then. NULL:
+   * the source has not copied it.
+   */
+  const void* interrupted;
+  size_t interrupted_length; /* bytes */
+  uint64_t interrupted_at;   /* the address of the first one */
 };
 
 /* Instead of an address, a frame can be named by the application: that of an interpreter by what it

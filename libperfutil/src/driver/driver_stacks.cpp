@@ -68,8 +68,9 @@ int DriverStacks::set(const StackCopies& copies) {
   if (copies.bytes == 0 && !is_active()) return 0;
   pitrace_copies request{};
   request.bytes = copies.bytes;
+  const pitrace_copied copied{copies.bytes, 0, 0};
   if (copies.bytes != 0)
-    request.buffer_bytes = to_pages(copies_a_buffer * pitrace_size_copy(copies.bytes));
+    request.buffer_bytes = to_pages(copies_a_buffer * pitrace_size_copy(&copied));
   const std::lock_guard lock(mutex_);
   cpus_.clear();
   cpus_failed_.clear();
@@ -232,6 +233,9 @@ bool DriverStacks::read_copies(Cpu& cpu) {
     std::copy(std::begin(copy.registers), std::end(copy.registers), held.copy.registers);
     held.stack = unwinding_.take_buffer();
     held.stack.assign(copy.stack.begin(), copy.stack.end());
+    held.stack.insert(held.stack.end(), copy.interrupted.begin(), copy.interrupted.end());
+    held.interrupted = copy.interrupted.size();
+    held.copy.interrupted_at = copy.interrupted_at;
     unwinding_.hold(view.cpu, std::move(held));
   });
   pitrace_consumed consumed{PITRACE_BUFFER_STACKS, view.cpu, view.position + view.records.size()};

@@ -174,6 +174,7 @@ bool StackUnwinding::resolve(HeldStack& held, bool last) {
   if (held.stack.capacity() != 0 && buffers_.size() < max_buffers)
     buffers_.push_back(std::move(held.stack));
   held.stack = {};
+  held.interrupted = 0;
   held.resolved = std::move(resolved);
   held_bytes_ += held.size();
   return true;
@@ -183,7 +184,9 @@ bool StackUnwinding::ask(const HeldStack& held, bool last, ResolvedStack& resolv
   pi_stack_copy copy = held.copy;
   copy.time = held.time;
   copy.bytes = held.stack.data();
-  copy.length = held.stack.size();
+  copy.length = held.stack.size() - held.interrupted;
+  copy.interrupted_length = held.interrupted;
+  copy.interrupted = held.interrupted != 0 ? held.stack.data() + copy.length : nullptr;
   pi_stack_frames frames{};
   const auto& resolver = copies_.resolver;
   space_.resize(depth_);

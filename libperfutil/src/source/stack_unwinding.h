@@ -29,6 +29,7 @@ struct HeldStack {
   bool has_copy = false;          // otherwise it only keeps its place in the order of time
   pi_stack_copy copy{};           // without the bytes
   std::vector<std::byte> stack;   // until it is resolved
+  size_t interrupted = 0;         // so many bytes at its end are of an interrupted stack
   std::vector<std::byte> record;  // of the source; it belongs to
   uint32_t id = 0;                // of the source
   std::optional<ResolvedStack> resolved;

@@ -49,17 +49,8 @@ RuntimeProcess* StackCode::runtime() {
   return *runtime_;
 }
 
-std::optional<uint64_t> StackCode::word_at(uint64_t address) const {
-  const uint64_t at = address - stack_.registers[unwind::stack_pointer];
-  uint64_t word = 0;
-  if (stack_.bytes.size() < sizeof word || at > stack_.bytes.size() - sizeof word)
-    return std::nullopt;
-  std::memcpy(&word, stack_.bytes.data() + at, sizeof word);
-  return word;
-}
-
 bool StackCode::may_be_code(const unwind::FramePlace& place, uint64_t address) {
-  const auto word = word_at(address);
+  const auto word = stack_.word_at(address);
   return !word || (*word != place.address && is_executable(*word - 1));
 }
 
@@ -109,7 +100,7 @@ void StackCode::note_method(const unwind::FramePlace& place, const unwind::Owned
   const uint64_t at = place.registers[unwind::frame_pointer] - method_offset;
   std::optional<uint64_t> method;
   if (is_framed && at >= place.registers[unwind::stack_pointer])
-    method = word_at(at);
+    method = stack_.word_at(at);
   else if (place.exact && (is_framed || frame_.kind == FrameOfCode::Kind::exact))
     method = place.registers[unwind::rbx];
   if (!method || *method == 0) return;

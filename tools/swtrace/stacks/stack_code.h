@@ -92,7 +92,6 @@ class StackCode : public unwind::CodeOfProcess {
   // Is a word of the stack the address of code? Without the word: yes.
   bool may_be_code(const unwind::FramePlace& place, uint64_t address);
   bool returns_to_code(const unwind::FramePlace& place, const unwind::OwnedRule& rule);
-  std::optional<uint64_t> word_at(uint64_t address) const;
   void note_method(const unwind::FramePlace& place, const unwind::OwnedRule& rule);
 
   TableFiles& files_;

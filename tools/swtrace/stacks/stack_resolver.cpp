@@ -202,6 +202,8 @@ bool StackResolver::resolve(const pi_stack_copy& copy, bool last, std::span<uint
   static_assert(PI_STACK_REGISTERS == unwind::register_count);
   std::copy(std::begin(copy.registers), std::end(copy.registers), stack.registers.begin());
   stack.bytes = {static_cast<const std::byte*>(copy.bytes), copy.length};
+  stack.interrupted_at = copy.interrupted_at;
+  stack.interrupted = {static_cast<const std::byte*>(copy.interrupted), copy.interrupted_length};
   StackCode code({files_, runtimes_, interrupted_},
                  {copy.pid, copy.tid, memory.get(), last, is_recorded_}, stack,
                  is_new ? nullptr : known->second.interrupted);

@@ -26,7 +26,7 @@ struct FindingApplication {
   int refusals = 0;  // how often it is not ready
   std::vector<pi_stack_copy> copies;
   std::vector<std::string> changes;
-  uint64_t first_word = 0;
+  uint64_t first_word = 0, first_interrupted_word = 0;
 
   StackCopies functions() {
     StackCopies out;
@@ -47,6 +47,8 @@ struct FindingApplication {
       if (self.refusals-- > 0 && last == 0) return 0;
       self.copies.push_back(*copy);
       if (copy->length >= 8) std::memcpy(&self.first_word, copy->bytes, 8);
+      if (copy->interrupted_length >= 8)
+        std::memcpy(&self.first_interrupted_word, copy->interrupted, 8);
       EXPECT_GE(space, 2u);
       addresses[0] = 0x51;
       addresses[1] = 0x52;
@@ -86,12 +88,14 @@ class DriverStacksTest : public testing::Test {
     pitrace_ring_leave(&ring);
     return time;
   }
-  uint64_t put_copy(uint32_t id, const std::vector<uint64_t>& stack) {
+  // The last interrupted words are of an interrupted stack.
+  uint64_t put_copy(uint32_t id, const std::vector<uint64_t>& stack, size_t interrupted = 0) {
     __u64 registers[PITRACE_STACK_REGISTERS];
     for (uint32_t i = 0; i < PITRACE_STACK_REGISTERS; ++i) registers[i] = 100 + i;
-    const auto bytes = static_cast<uint32_t>(8 * stack.size());
-    return put(copies_ring_, pitrace_size_copy(bytes), [&](void* place, uint32_t low) {
-      pitrace_encode_copy(place, low, id, 5, 7, registers, stack.data(), bytes);
+    const pitrace_copied copied{static_cast<uint32_t>(8 * (stack.size() - interrupted)),
+                                static_cast<uint32_t>(8 * interrupted), 0x6000};
+    return put(copies_ring_, pitrace_size_copy(&copied), [&](void* place, uint32_t low) {
+      pitrace_encode_copy(place, low, id, 5, 7, registers, stack.data(), &copied);
     });
   }
   uint64_t put_link(uint32_t minor, const std::vector<uint32_t>& ints) {
@@ -137,6 +141,22 @@ TEST_F(DriverStacksTest, ACopyBecomesARecordOfItsFrames) {
   for (uint32_t i = 0; i < PI_STACK_REGISTERS; ++i) EXPECT_EQ(copy.registers[i], 100 + i);
   // Nothing of the copy remains to be read.
   EXPECT_EQ(copies_ring_.head->consumed, copies_ring_.head->committed);
+}
+
+TEST_F(DriverStacksTest, TheApplicationGetsTheInterruptedStackOfTheCopy) {
+  use();
+  put_copy(3, {11, 12, 13}, 2);
+  put_copy(4, {14});
+  stacks_->finish();
+  ASSERT_EQ(application_.copies.size(), 2u);
+  const pi_stack_copy& copy = application_.copies[0];
+  EXPECT_EQ(copy.length, 8u);
+  EXPECT_EQ(copy.interrupted_at, 0x6000u);
+  EXPECT_EQ(copy.interrupted_length, 16u);
+  EXPECT_EQ(application_.first_interrupted_word, 12u);
+  EXPECT_EQ(application_.copies[1].length, 8u);
+  EXPECT_EQ(application_.copies[1].interrupted_length, 0u);
+  EXPECT_EQ(application_.copies[1].interrupted, nullptr);
 }
 
 TEST_F(DriverStacksTest, TheApplicationGetsChangesBeforeTheCopiesThatNeedThem) {
@@ -221,9 +241,10 @@ TEST_F(DriverStacksTest, DiscardedRecordsLeaveNoFrames) {
 
 TEST_F(DriverStacksTest, ADamagedCopyIsIgnored) {
   use();
-  put(copies_ring_, pitrace_size_copy(0), [&](void* place, uint32_t low) {
+  const pitrace_copied none{};
+  put(copies_ring_, pitrace_size_copy(&none), [&](void* place, uint32_t low) {
     const __u64 registers[PITRACE_STACK_REGISTERS] = {};
-    pitrace_encode_copy(place, low, 1, 5, 7, registers, registers, 0);
+    pitrace_encode_copy(place, low, 1, 5, 7, registers, registers, &none);
     // It says that there are more bytes than there are.
     static_cast<uint32_t*>(place)[sizeof(pitrace_record) / 4 + PITRACE_COPY_INTS - 1] = 4;
   });

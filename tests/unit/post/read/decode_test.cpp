@@ -241,17 +241,39 @@ TEST(Decode, CountsOfUserFramesAreBelievedOnlyUpToTheRecord) {
 TEST(Decode, ACopyOfAStackIsNotLongerThanItsRecord) {
   const __u64 registers[PITRACE_STACK_REGISTERS] = {1, 2, 3};
   const uint64_t stack[] = {11, 12};
-  std::vector<std::byte> bytes(pitrace_size_copy(16));
-  pitrace_encode_copy(bytes.data(), 1, 4, 5, 6, registers, stack, 16);
+  const pitrace_copied copied{16, 0, 0};
+  std::vector<std::byte> bytes(pitrace_size_copy(&copied));
+  pitrace_encode_copy(bytes.data(), 1, 4, 5, 6, registers, stack, &copied);
   pi::StackCopy copy{};
   ASSERT_TRUE(pi::decode_stack_copy(pi::RecordView(bytes), copy));
   EXPECT_EQ(copy.id, 4u);
   EXPECT_EQ(copy.registers[2], 3u);
   EXPECT_EQ(copy.stack.size(), 16u);
   EXPECT_EQ(std::memcmp(copy.stack.data(), stack, 16), 0);
+  EXPECT_TRUE(copy.interrupted.empty());
   const uint32_t longer = 20;
-  std::memcpy(bytes.data() + pitrace_size_copy(0) - 4, &longer, 4);
+  std::memcpy(bytes.data() + bytes.size() - 20, &longer, 4);
   EXPECT_FALSE(pi::decode_stack_copy(pi::RecordView(bytes), copy));
+}
+
+TEST(Decode, ACopyCanHaveTheStackThatAHandlerHasInterrupted) {
+  const __u64 registers[PITRACE_STACK_REGISTERS] = {};
+  const uint64_t stack[] = {11, 12, 13};
+  const pitrace_copied copied{16, 8, 0x7f0012345678};
+  std::vector<std::byte> bytes(pitrace_size_copy(&copied));
+  pitrace_encode_copy(bytes.data(), 1, 4, 5, 6, registers, stack, &copied);
+  pi::StackCopy copy{};
+  ASSERT_TRUE(pi::decode_stack_copy(pi::RecordView(bytes), copy));
+  EXPECT_EQ(copy.stack.size(), 16u);
+  EXPECT_EQ(std::memcmp(copy.stack.data(), stack, 16), 0);
+  EXPECT_EQ(copy.interrupted_at, 0x7f0012345678u);
+  ASSERT_EQ(copy.interrupted.size(), 8u);
+  EXPECT_EQ(std::memcmp(copy.interrupted.data(), stack + 2, 8), 0);
+  // A number of bytes after which no int can begin.
+  const uint32_t odd = 17;
+  std::memcpy(bytes.data() + bytes.size() - 36, &odd, 4);
+  ASSERT_TRUE(pi::decode_stack_copy(pi::RecordView(bytes), copy));
+  EXPECT_TRUE(copy.interrupted.empty());
 }
 
 TEST(Decode, MissingAndTruncatedStacksDoNotExist) {

@@ -160,6 +160,23 @@ TEST_F(UnwindWalk, CallersOnAnInterruptedStackAreGuessed) {
   EXPECT_EQ(walk_with({}).end, End::cut);
 }
 
+TEST_F(UnwindWalk, CallersOnAnInterruptedStackOfTheSameTimeAreCertain) {
+  constexpr uint64_t other = 0x7e0000000000;
+  const std::vector<uint64_t> handlers = {0, 0, bias + handler + 1, 0, bias + plain, other};
+  const std::vector<uint64_t> interrupted = {0, 0, bias + plain + 0x20, 0, 0, bias + start + 7};
+  stack_.interrupted = std::as_bytes(std::span(interrupted));
+  stack_.interrupted_at = other;
+  const auto walked = walk(bias + plain + 1, handlers);
+  EXPECT_THAT(frames_, ElementsAre(bias + handler + 1, bias + plain + 1, bias + plain + 0x20,
+                                   bias + start + 7));
+  EXPECT_EQ(walked.by_table, 4u);
+  EXPECT_EQ(walked.end, End::whole);
+  // It is that of another frame.
+  stack_.interrupted_at = other - 8;
+  EXPECT_EQ(walk(bias + plain + 1, handlers).end, End::cut);
+  EXPECT_THAT(frames_, ElementsAre(bias + handler + 1, bias + plain + 1));
+}
+
 TEST_F(UnwindWalk, APltEntryHasPushedAWordFromItsEleventhByteOn) {
   EXPECT_EQ(walk(bias + plt + 0x20 + 10, {bias + start + 1, 0}).end, End::whole);
   EXPECT_THAT(frames_, ElementsAre(bias + start + 1));
