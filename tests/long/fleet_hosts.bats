@@ -35,9 +35,9 @@ host() {
         done
         return 1
     }
-    until_status() { # until_status AWK-CONDITION, of name and value
+    until_added() { # until_added COUNT
         for ((i = 0; i < 3000; i++)); do
-            if awk -F = "$1 { found = 1 } END { exit !found }" "$disk/spool/status" 2>/dev/null; then return; fi
+            if (($(sed -n 's/^added=//p' "$disk/spool/status" 2>/dev/null) + 0 >= $1)); then return; fi
             sleep 0.2
         done
         return 1
@@ -70,7 +70,7 @@ host() {
             ;;
         6) # the disk is full for a while
             work 0.5
-            until_status '$1 == "added" && $2 >= 1'
+            until_added 1
             cat /dev/zero >"$disk/filler" 2>/dev/null || true
             work 1
             sleep 7
