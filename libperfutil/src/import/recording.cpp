@@ -443,10 +443,13 @@ void Recording::put_sched(uint64_t time, uint32_t cpu, uint32_t kind, Bytes reco
   if (next) release_switch(cpu, *next, other);
 }
 
-void Recording::tell_code(Bytes record) {
+void Recording::tell_code(uint64_t time, Bytes record) {
   std::string path;
   auto change = PerfConverter::process_change(record, path);
+  const auto end = threads_.see(record);
+  if (end || (change && change->kind == PI_PROCESS_ENDED)) change = end;
   if (!change) return;
+  change->time = time;
   change->path = path.c_str();
   if (change->kind == PI_PROCESS_MAPPED) {
     const auto known = file_.build_ids.find(path);
@@ -465,7 +468,7 @@ void Recording::put(uint64_t time, uint32_t cpu, uint32_t kind, std::span<std::b
   if (start_time_ == 0) start_time_ = time;
   NormalForm::set_time(record, time);
   if (kind >= of_side_band) note_process(record);
-  if (kind == of_side_band && code_ != nullptr && has_copies_) tell_code(record);
+  if (kind == of_side_band && code_ != nullptr && has_copies_) tell_code(time, record);
   if (kind == of_ticks || kind == of_copies) {
     const auto [pid, tid] = NormalForm::thread_of_sample(record);
     release_switch(cpu, pid, tid);

@@ -13,6 +13,7 @@
 
 #include <pi/result.h>
 
+#include "live_threads.h"
 #include "normal_form.h"
 #include "perf/perf_convert.h"
 #include "perf_file.h"
@@ -130,7 +131,7 @@ class Recording {
   // From the sorted records.
   void put(uint64_t time, uint32_t cpu, uint32_t kind, std::span<std::byte> record);
   void put_copy(uint64_t time, Bytes record, UserBuffer& trace);
-  void tell_code(Bytes record);
+  void tell_code(uint64_t time, Bytes record);
   void put_sched(uint64_t time, uint32_t cpu, uint32_t kind, Bytes record, UserBuffer& trace);
   void release_switch(uint32_t cpu, uint32_t pid, uint32_t tid);
   void note_process(Bytes record);
@@ -152,6 +153,7 @@ class Recording {
   bool has_switch_records_ = false;
   bool has_rounds_ = true;  // of perf, all rings in one file
   SchedRecords sched_;
+  LiveThreads threads_;
   // By CPU: a switch to a thread whose process is not known; the next record there can name it.
   std::map<uint32_t, HeldSwitch> held_;
   std::vector<bool> chosen_;  // by event; empty: not decided yet

@@ -219,6 +219,27 @@ TEST_F(PerfImportTest, CallersAreFoundInCopiesOfStacks) {
   EXPECT_EQ(test::slurp(dir_ / "trace").find("stack bytes"), std::string::npos);
 }
 
+// By pthread_exit(), which leaves the memory to the others.
+TEST_F(PerfImportTest, AProcessEndsWithItsLastThread) {
+  LoggingCode code;
+  code_ = &code;
+  PerfData data;
+  data.event(test::copied_attr(), {test::some_event})
+      .record(test::perf_task(PERF_RECORD_FORK, 5, 5, 6, 5, 10))
+      .record(test::perf_comm(5, 7, "named", false, 11))
+      .record(test::perf_task(PERF_RECORD_EXIT, 5, 5, 5, 5, 20))
+      .record(test::perf_task(PERF_RECORD_EXIT, 5, 5, 6, 5, 30))
+      .record(test::copied_sample(40, "the stack bytes.", PERF_SAMPLE_REGS_ABI_64))
+      .record(test::perf_task(PERF_RECORD_EXIT, 5, 5, 7, 5, 50))
+      // Another process of this number, with a thread whose end was lost, executes a program.
+      .record(test::perf_task(PERF_RECORD_FORK, 5, 1, 5, 1, 60))
+      .record(test::perf_task(PERF_RECORD_FORK, 5, 5, 8, 5, 61))
+      .record(test::perf_comm(5, 5, "prog", true, 62))
+      .record(test::perf_task(PERF_RECORD_EXIT, 5, 5, 5, 5, 70));
+  ASSERT_TRUE(import(data.file()));
+  EXPECT_EQ(code.log, (Lines{"copy @40", "4 5 @50 0 ", "2 5 @60 0 ", "3 5 @62 0 ", "4 5 @70 0 "}));
+}
+
 TEST_F(PerfImportTest, CopiesWithoutWhatIsNeededGiveCutStacks) {
   LoggingCode code;
   code_ = &code;
