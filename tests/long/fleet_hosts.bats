@@ -21,7 +21,8 @@ host() {
     if (($1 == 6)); then mount -t tmpfs -o size=64m none disk; fi
     printf '%s\n' "folder=$disk/fleet" "spool=$disk/spool" source=perf cpu_percent=1000 seconds=6 rate=499 >settings
     clock=()
-    if (($1 == 7)); then clock=(env FAKETIME_DONT_FAKE_MONOTONIC=1 faketime -f +1h); fi
+    # Not the program faketime, which would get the signals in place of run.fleet.
+    if (($1 == 7)); then clock=(env LD_PRELOAD="$(echo /usr/lib/*/faketime/libfaketime.so.1)" FAKETIME=+1h FAKETIME_DONT_FAKE_MONOTONIC=1); fi
     start() {
         fleet=''
         for ((i = 0; i < 3000; i++)); do
@@ -35,9 +36,9 @@ host() {
         done
         return 1
     }
-    until_added() { # until_added COUNT
+    until_says() { # until_says REGEX: run.fleet's status has such a line
         for ((i = 0; i < 3000; i++)); do
-            if (($(sed -n 's/^added=//p' "$disk/spool/status" 2>/dev/null) + 0 >= $1)); then return; fi
+            if grep -qsEx "$1" "$disk/spool/status"; then return; fi
             sleep 0.2
         done
         return 1
@@ -70,13 +71,13 @@ host() {
             ;;
         6) # the disk is full for a while
             work 0.5
-            until_added 1
+            until_says 'added=[1-9][0-9]*'
             cat /dev/zero >"$disk/filler" 2>/dev/null || true
             work 1
             sleep 7
             rm "$disk/filler"
             rm -f "$disk/spool/status"
-            start
+            until_says state=recording
             work 1
             ;;
         8) work 0.5 ;;
@@ -215,7 +216,10 @@ dask_python() {
     if [[ ! -e $root ]]; then
         command -v debootstrap >/dev/null || return 1
         rm -rf --one-file-system "$root.new"
-        make_debian_root sid "$root.new" python3-dask,python3-distributed,python3-pyarrow,python3-pandas >&2 || return
+        # debootstrap does not find virtual packages, on which some of these depend.
+        make_debian_root sid "$root.new" >&2 || return
+        "$SOURCE_DIR/scripts/lab.d/in-root" "$root.new" /sys -- /bin/sh -c 'apt-get -q -y update && DEBIAN_FRONTEND=noninteractive \
+            apt-get -q -y install --no-install-recommends python3-dask python3-distributed python3-pyarrow python3-pandas' >&2 || return
         mv "$root.new" "$root"
     fi
     echo "$SOURCE_DIR/scripts/lab.d/in-root $root /sys $SOURCE_DIR $BATS_FILE_TMPDIR -- /usr/bin/env -i PATH=/usr/bin:/bin HOME=/tmp /usr/bin/python3"
