@@ -234,11 +234,12 @@ static u32 stack_x86_copy(unsigned long at, u8 *to, u32 bytes)
 
 /*
  * The stack pointer of the code that current's outermost handler on its signal stack has interrupted; 0: it is not known. stack:
- * a copy of the signal stack up to its end, where the kernel has stored it. What follows it there, the state of vector
- * registers, has no fixed size. It is found by the limits of the signal stack before it. A program can forge them, and gets bytes
- * of its own memory.
+ * a copy of the signal stack from sp to its end, where the kernel has stored it, or of its part in memory. What follows it
+ * there, the state of vector registers, has no fixed size, and any content, such as an older one. It is found by the limits of
+ * the signal stack before it, and the address of that state, which is behind it. A program can forge them, and gets bytes of its
+ * own memory.
  */
-static unsigned long stack_x86_interrupted(const u8 *stack, u32 bytes)
+static unsigned long stack_x86_interrupted(unsigned long sp, const u8 *stack, u32 bytes)
 {
 	const struct ucontext *saved;
 	u32 at;
@@ -247,18 +248,19 @@ static unsigned long stack_x86_interrupted(const u8 *stack, u32 bytes)
 		saved = (const void *)(stack + at - sizeof(*saved));
 		if ((unsigned long)saved->uc_stack.ss_sp == current->sas_ss_sp &&
 		    saved->uc_stack.ss_size == current->sas_ss_size &&
+		    saved->uc_mcontext.fpstate - (sp + at) < bytes - at &&
 		    !__on_sig_stack(saved->uc_mcontext.sp))
 			return saved->uc_mcontext.sp;
 	}
 	return 0;
 }
 
-/* The bytes of the signal stack from the stack pointer to its end; 0: current is not on one, or it is not aligned. */
+/* The bytes of the signal stack from the stack pointer to its end, a multiple of 8; 0: current is not on one. */
 static unsigned long stack_x86_on_signal_stack(unsigned long sp)
 {
 	const unsigned long left = current->sas_ss_sp + current->sas_ss_size - sp;
 
-	return __on_sig_stack(sp) && IS_ALIGNED(left, 8) ? left : 0;
+	return __on_sig_stack(sp) ? round_down(left, 8) : 0;
 }
 
 void pitrace_arch_copy_stack(const struct pt_regs *user, u8 *to, u32 bytes,
@@ -269,13 +271,13 @@ void pitrace_arch_copy_stack(const struct pt_regs *user, u8 *to, u32 bytes,
 	copied->bytes = stack_x86_copy(user->sp, to, first);
 	copied->interrupted_bytes = 0;
 	copied->interrupted = 0;
-	if (copied->bytes < first || first == bytes)
+	if (first == bytes)
 		return;
 	if (first)
-		copied->interrupted = stack_x86_interrupted(to, first);
+		copied->interrupted = stack_x86_interrupted(user->sp, to, copied->bytes);
 	if (copied->interrupted)
-		copied->interrupted_bytes =
-			stack_x86_copy(copied->interrupted, to + first, bytes - first);
-	else
+		copied->interrupted_bytes = stack_x86_copy(
+			copied->interrupted, to + copied->bytes, bytes - copied->bytes);
+	else if (copied->bytes == first)
 		copied->bytes += stack_x86_copy(user->sp + first, to + first, bytes - first);
 }

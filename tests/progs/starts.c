@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Stacks of a C program with different ends: in main(), in a thread function, and of a signal
 // handler above the interrupted code. Usage: starts SECONDS of CPU time, in each of two threads. With
-// "alternate" as second argument the handler runs for long, on a stack of its own; with "leave" the
-// first thread ends at once.
+// "alternate" as second argument the handler runs for long, on a stack of its own, whose end is not
+// aligned; with "leave" the first thread ends at once.
+#define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "burn.h"
@@ -32,6 +34,20 @@ static void on_alarm(int number)
 	ualarm(50000, 0);
 }
 
+/* The interrupted code had an older context in its vector registers, as after copying one. */
+static void on_alarm_with_context(int number, siginfo_t *info, void *context)
+{
+	ucontext_t *interrupted = context, older = *interrupted;
+	struct _libc_fpstate *vectors = interrupted->uc_mcontext.fpregs;
+	const struct _libc_fpstate kept = *vectors;
+
+	(void)info;
+	older.uc_mcontext.gregs[REG_RSP] -= 4096;
+	memcpy(vectors->_xmm, &older, sizeof vectors->_xmm);
+	on_alarm(number);
+	*vectors = kept;
+}
+
 __attribute__((noipa)) static void in_thread(void)
 {
 	HAS_FRAME();
@@ -52,8 +68,9 @@ __attribute__((noipa)) static void *thread(void *argument)
 static void run_handler_on_own_stack(void)
 {
 	static char stack[1 << 16];
-	const stack_t own = { .ss_sp = stack, .ss_size = sizeof stack };
-	const struct sigaction action = { .sa_handler = on_alarm, .sa_flags = SA_ONSTACK };
+	const stack_t own = { .ss_sp = stack, .ss_size = sizeof stack - 3 };
+	const struct sigaction action = { .sa_sigaction = on_alarm_with_context,
+					  .sa_flags = SA_ONSTACK | SA_SIGINFO };
 
 	rounds_of_handler = 100;
 	sigaltstack(&own, NULL);
