@@ -106,8 +106,9 @@ class Walk {
         walked.end = guessed || walked.frames == 0 ? End::unknown : whole;
       // What a frame pointer points to is not known to be a frame.
       if (step == Step::not_captured && !guessed) walked.end = End::cut;
-      // Nor is a stack that was read later known to be that of the registers.
-      if (step == Step::impossible && !guessed && is_later_) walked.end = End::cut;
+      // Nor is an interrupted stack known to be that of the registers: it was read later, or the
+      // program has left the handler without a return, and runs on that stack again.
+      if (step == Step::impossible && !guessed && is_interrupted_) walked.end = End::cut;
       if (step != Step::done) return walked;
       if (walked.frames == frames.size()) {
         walked.end = End::cut;
@@ -134,6 +135,7 @@ class Walk {
     if (!interrupted_.empty() && at == interrupted_at_) {
       begin_ = at;
       bytes_ = std::exchange(interrupted_, {});
+      is_interrupted_ = true;
       return;
     }
     if constexpr (requires { code_.stack_at(at, signal_frame); }) {
@@ -142,7 +144,7 @@ class Walk {
       if (bytes.empty()) return;
       begin_ = at;
       bytes_ = bytes;
-      is_later_ = true;
+      is_interrupted_ = is_later_ = true;
     }
   }
 
@@ -205,7 +207,8 @@ class Walk {
     if ((unknown >> return_address & 1) != 0 || (unknown >> stack_pointer & 1) != 0)
       return Step::not_captured;
     if (caller[return_address] == 0) return Step::outermost;
-    if ((runtime || is_later_) && !code_.is_executable(caller[return_address] - (signal ? 0 : 1)))
+    if ((runtime || is_interrupted_) &&
+        !code_.is_executable(caller[return_address] - (signal ? 0 : 1)))
       return Step::impossible;
     for (const Save& save : rule.saves) registers_[save.reg] = caller[save.reg];
     registers_[stack_pointer] = caller[stack_pointer];
@@ -253,8 +256,9 @@ class Walk {
   uint64_t interrupted_at_;
   std::span<const std::byte> interrupted_;  // empty: there is none, or it was followed
   uint64_t arguments_left_ = max_arguments;
-  bool is_later_ = false;  // the bytes were read later than the registers
-  bool exact_ = true;      // the address is that of an instruction, not behind a call
+  bool is_interrupted_ = false;  // the bytes are those of an interrupted stack
+  bool is_later_ = false;        // they were read later than the registers
+  bool exact_ = true;            // the address is that of an instruction, not behind a call
 };
 
 }  // namespace unwind

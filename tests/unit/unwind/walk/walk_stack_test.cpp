@@ -171,7 +171,13 @@ TEST_F(UnwindWalk, CallersOnAnInterruptedStackOfTheSameTimeAreCertain) {
                                    bias + start + 7));
   EXPECT_EQ(walked.by_table, 4u);
   EXPECT_EQ(walked.end, End::whole);
+  // The program runs on the signal stack again after it has left the handler.
+  const std::vector<uint64_t> reused = {0, 0, 8, 0};
+  stack_.interrupted = std::as_bytes(std::span(reused));
+  EXPECT_EQ(walk(bias + plain + 1, handlers).end, End::cut);
+  EXPECT_THAT(frames_, ElementsAre(bias + handler + 1, bias + plain + 1));
   // It is that of another frame.
+  stack_.interrupted = std::as_bytes(std::span(interrupted));
   stack_.interrupted_at = other - 8;
   EXPECT_EQ(walk(bias + plain + 1, handlers).end, End::cut);
   EXPECT_THAT(frames_, ElementsAre(bias + handler + 1, bias + plain + 1));
