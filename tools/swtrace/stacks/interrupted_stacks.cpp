@@ -75,15 +75,18 @@ bool InterruptedStacks::has_space(std::vector<std::weak_ptr<const InterruptedSta
   return used.size() < most;
 }
 
-// The stack first: if the thread is in the handler afterwards, it was then.
+// The stack first: if the thread is in the handler afterwards, it was then. Before the registers
+// are read again, some handler must run: otherwise the next one can begin meanwhile, while those of
+// the one that has returned are still there.
 void InterruptedStacks::read(Process& process, InterruptedStack& stack, const std::string& proc) {
   const auto begun = Clock::now();
   std::vector<std::byte> bytes(bytes_a_stack);
   bytes.resize(process.memory.read(stack.place.address, bytes));
   bytes.shrink_to_fit();
   std::array<std::byte, signal_frame_bytes> saved;
-  if (process.memory.read(stack.place.signal_frame, saved) == saved.size() &&
-      saved == stack.place.saved && is_in_handler(directory_of(proc, stack.place), stack.place))
+  if (is_in_handler(directory_of(proc, stack.place), stack.place) &&
+      process.memory.read(stack.place.signal_frame, saved) == saved.size() &&
+      saved == stack.place.saved)
     stack.bytes = std::move(bytes);
   const auto over = process.over.load() + (Clock::now() - begun) - time_of_a_read;
   process.over = std::max<Clock::duration>(over, {});

@@ -119,6 +119,30 @@ TEST(SwtraceInterruptedStacks, AStackWhoseHandlerHasReturnedIsNotAccepted) {
   EXPECT_FALSE(is_accepted());
 }
 
+// The handler has returned, what it had saved is still there, and the next one begins while the
+// signals are read.
+TEST(SwtraceInterruptedStacks, TheNextHandlerIsNotTakenForTheOneBefore) {
+  const test::TempDir proc;
+  const std::string directory = proc.path() + "/7/task/7";
+  std::filesystem::create_directories(directory);
+  std::filesystem::create_symlink(fmt::format("/proc/{}/mem", ::getpid()), directory + "/mem");
+  ASSERT_EQ(::mkfifo((directory + "/status").c_str(), 0600), 0);
+  InHandler handler;
+  handler.expect_now();
+  InterruptedStacks stacks(proc.path());
+  const Stack stack = stacks.read(handler.place(&stacks, 7));
+  ASSERT_TRUE(stack);
+  {
+    const UniqueFd status(::open((directory + "/status").c_str(), O_WRONLY | O_CLOEXEC));
+    handler.interrupt_elsewhere();
+    const std::string blocked = "Name:\tx\nSigBlk:\tffffffffffffffff\n";
+    ASSERT_EQ(::write(status.get(), blocked.data(), blocked.size()),
+              static_cast<ssize_t>(blocked.size()));
+  }
+  ASSERT_TRUE(wait_for(stacks, stack));
+  EXPECT_TRUE(stack->bytes.empty());
+}
+
 TEST(SwtraceInterruptedStacks, ALimitedNumberIsInUse) {
   InterruptedStacks stacks;
   InHandler handler;
