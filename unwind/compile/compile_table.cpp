@@ -17,6 +17,7 @@
 #include "cfi_program.h"
 #include "cfi_section.h"
 #include "runtime_file.h"
+#include "signal_return.h"
 #include "table/registers_x86.h"
 
 namespace unwind {
@@ -86,24 +87,35 @@ bool unpack(Elf_Scn* section, size_t file_bytes, std::string& unpacked) {
          size == unpacked.size();
 }
 
+// With bytes in the file; null: there is none.
+Elf_Scn* section_called(Elf* elf, std::string_view wanted, GElf_Shdr& header) {
+  const auto names = section_names(elf);
+  if (!names) return nullptr;
+  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
+    if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS) continue;
+    const char* name = elf_strptr(elf, *names, header.sh_name);
+    if (name && wanted == name) return section;
+  }
+  return nullptr;
+}
+
+bool is_go(Elf* elf) {
+  GElf_Shdr header;
+  return section_called(elf, ".note.go.buildid", header) != nullptr;
+}
+
 // unpacked: for the bytes of a compressed section, which the result refers to.
 std::optional<CfiSection> find_section(Elf* elf, std::string_view wanted, size_t file_bytes,
                                        std::string& unpacked) {
-  const auto names = section_names(elf);
-  if (!names) return std::nullopt;
-  for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf, section)) != nullptr;) {
-    GElf_Shdr header;
-    if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS) continue;
-    const char* name = elf_strptr(elf, *names, header.sh_name);
-    if (!name || wanted != name) continue;
-    const bool packed = (header.sh_flags & SHF_COMPRESSED) != 0;
-    if (packed && ((header.sh_flags & SHF_ALLOC) != 0 || !unpack(section, file_bytes, unpacked)))
-      return std::nullopt;
-    const std::string_view bytes = packed ? unpacked : text_of(elf_rawdata(section, nullptr));
-    if (bytes.empty()) return std::nullopt;
-    return CfiSection(bytes, header.sh_addr, wanted == ".eh_frame");
-  }
-  return std::nullopt;
+  GElf_Shdr header;
+  Elf_Scn* const section = section_called(elf, wanted, header);
+  if (!section) return std::nullopt;
+  const bool packed = (header.sh_flags & SHF_COMPRESSED) != 0;
+  if (packed && ((header.sh_flags & SHF_ALLOC) != 0 || !unpack(section, file_bytes, unpacked)))
+    return std::nullopt;
+  const std::string_view bytes = packed ? unpacked : text_of(elf_rawdata(section, nullptr));
+  if (bytes.empty()) return std::nullopt;
+  return CfiSection(bytes, header.sh_addr, wanted == ".eh_frame");
 }
 
 // Of a call in code that has set its frame pointer.
@@ -145,6 +157,23 @@ class KnownCode {
 class SectionCompiler {
  public:
   explicit SectionCompiler(std::span<const Segment> segments) : segments_(segments) {}
+
+  // Before all sections. Go's describe it as any function, and not the byte before, which is looked
+  // up since a handler returns there as if it had been called from there.
+  void add_signal_returns(std::span<const std::byte> file) {
+    const std::string_view bytes(reinterpret_cast<const char*>(file.data()), file.size());
+    for (const Segment& segment : segments_) {
+      if (segment.offset >= bytes.size()) continue;
+      for (const uint64_t at : signal_returns(bytes.substr(segment.offset, segment.bytes))) {
+        if (at == 0) continue;
+        const uint64_t begin = segment.offset + at - 1, end = begin + 1 + signal_return_bytes;
+        known_.add(begin, end);
+        rows_.begin_function(begin, end);
+        rows_.add_row(begin, signal_return_rule());
+      }
+    }
+    known_.sort();
+  }
 
   void add(const CfiSection& section) {
     commons_.clear();
@@ -222,6 +251,7 @@ pi::Result<std::vector<std::byte>> compile_table(std::span<const std::byte> file
     return pi::Error{1, "not for this processor"};
   const auto segments = code_segments(elf.get());
   SectionCompiler compiler(segments);
+  if (is_go(elf.get())) compiler.add_signal_returns(file);
   bool has_section = false;
   // A program in Go with parts in C has both: .debug_frame for Go, .eh_frame for C.
   for (const char* name : {".eh_frame", ".debug_frame"}) {

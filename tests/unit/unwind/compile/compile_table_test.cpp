@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 #include <pi/unique_fd.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include <cstddef>
 #include <random>
 
 #include "cfi_file.h"
@@ -138,6 +140,48 @@ TEST(UnwindCompile, AugmentationsTellTheEncodingAndSignalFrames) {
   EXPECT_EQ(found.cfa->kind, CfaKind::offset);
   EXPECT_EQ(found.cfa->flags, unwind::rule_signal);
   EXPECT_EQ(table.table.find(code + 0x20).cfa->kind, CfaKind::none);
+}
+
+// Go's, to which its handlers return, is described as any function; a C library can say nothing of
+// it.
+TEST(UnwindCompile, TheCodeThatHandlersReturnToIsKnownByItsInstructions) {
+  ElfBuilder elf;
+  elf.code(std::string(0x100, '\xcc') + cfi({0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}));
+  const std::string section =
+      CfiSection(false).function(code, 0x20).function(code + 0x100, 0x20).bytes();
+  unwind_test::add_section(elf, section, ".debug_frame");
+  // In another file it may be data.
+  EXPECT_EQ(offset_at(compile(unwind_test::as_bytes(elf.bytes())), 0x100), 8);
+  elf.section(".note.go.buildid", SHT_NOTE, "go", 0, SHF_ALLOC);
+  const auto table = compile(unwind_test::as_bytes(elf.bytes()));
+  EXPECT_EQ(offset_at(table, 0x1f), 8);
+  EXPECT_EQ(offset_at(table, 0xfe), 0);
+  EXPECT_EQ(offset_at(table, 0x109), 0);
+  // What handlers return to is looked up by the byte before.
+  for (const uint64_t place : {0xff, 0x100, 0x107}) {
+    const auto found = table.table.find(code + place);
+    EXPECT_EQ(found.cfa->kind, CfaKind::dereference);
+    EXPECT_EQ(found.cfa->flags, unwind::rule_signal);
+    EXPECT_EQ(found.cfa->base, unwind::stack_pointer);
+    EXPECT_EQ(found.cfa->offset,
+              static_cast<int32_t>(offsetof(ucontext_t, uc_mcontext.gregs[REG_RSP])));
+    ASSERT_EQ(found.saves.size(), 17u);
+    EXPECT_EQ(found.saves[16].reg, unwind::return_address);
+    EXPECT_EQ(found.saves[16].offset,
+              static_cast<int32_t>(offsetof(ucontext_t, uc_mcontext.gregs[REG_RIP])));
+  }
+}
+
+// A file of such code only does not make the table long.
+TEST(UnwindCompile, ALimitedNumberOfPlacesEndsHandlers) {
+  ElfBuilder elf;
+  std::string bytes;
+  for (int i = 0; i < 100; ++i) bytes += '\xcc' + cfi({0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05});
+  elf.code(bytes);
+  unwind_test::add_section(elf, CfiSection(false).bytes(), ".debug_frame");
+  elf.section(".note.go.buildid", SHT_NOTE, "go", 0, SHF_ALLOC);
+  const auto table = compile(unwind_test::as_bytes(elf.bytes()));
+  EXPECT_LE(table.table.header().rows, 32u);
 }
 
 TEST(UnwindCompile, DebugFrameIsUsedWhereEhFrameIsMissing) {
