@@ -351,7 +351,7 @@ profile() {
 }
 
 @test "below a signal handler with a stack of its own are the functions that it has interrupted" {
-  local whole cut all marked='_\[g\]'
+  local whole cut all marked='_\\[g\\]'
   # shellcheck disable=SC2016
   profile alternate 2 16384 '"$1/starts" "$2" alternate'
   sed -n '/;on_alarm;in_handler/s/^starts_[0-9a-f]*;//p' alternate/tprof.folded >handlers
