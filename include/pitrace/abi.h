@@ -157,7 +157,7 @@ struct pitrace_record {
 /* PITRACE_MAJOR_STACK_COPY: minor is the id; ints pid, tid, then two ints for each register, high half
  * first: those of x86-64 by their DWARF numbers (rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15)
  * and the instruction pointer; then the number of bytes, and the bytes from the stack pointer on,
- * as many as were in memory. If these end with a signal stack (sigaltstack(2)) on which the thread runs, there
+ * as many as were in memory. If these are of a signal stack (sigaltstack(2)) on which the thread runs, there can
  * follow, up to the end of the record, the address of the stack that the outermost handler has interrupted, as
  * for a register, and the bytes from there on.
  */
