@@ -159,6 +159,7 @@ off() {
     fi
 }
 
+# bats test_tags=long
 @test "context switches to a pipe, in a directory, compressed, and of perf sched record" {
     [ "$(swtrace check --json | jq .perf_system_works)" = true ] || skip "needs perf_event_open for the whole system"
     with_tracefs true 2>/dev/null || skip "needs root and tracefs"
@@ -171,6 +172,7 @@ off() {
     [ "$(jq .off_cpu.wakeups tprof.json)" -eq "$(perf script -i sched.data -F event 2>/dev/null | grep -c 'sched:sched_wak\(ing\|eup_new\)')" ]
 }
 
+# bats test_tags=long
 @test "context switches of certain processes are not shown" {
     with_tracefs true 2>/dev/null || skip "needs root and tracefs"
     with_tracefs perf record -q -e sched:sched_switch -o some.data "./$threads" 0.2 >/dev/null

@@ -163,6 +163,7 @@ has() {
   true
 }
 
+# bats test_tags=long
 # shellcheck disable=SC2016 # a dollar is part of the names of Java classes
 @test "a stack overflow leaves a tree that agrees with the program: handlers, and calls where the stack is nearly full" {
   for jvm in -Xint '-XX:TieredStopAtLevel=1 -Xss512k' '-Xss1m -Xverify:all -XX:-BackgroundCompilation'; do
