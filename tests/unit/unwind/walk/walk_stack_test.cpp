@@ -127,7 +127,9 @@ TEST_F(UnwindWalk, CallersOnAnInterruptedStackAreGuessed) {
     const unwind::Table& table;
     std::vector<uint64_t> words;
     std::vector<uint64_t> asked;
-    Table::Found rule(const unwind::FramePlace& place) { return table.find(place.address - bias); }
+    unwind::Table::Found rule(const unwind::FramePlace& place) {
+      return table.find(place.address - bias);
+    }
     bool is_executable(uint64_t address) { return address >= bias; }
     std::span<const std::byte> stack_at(uint64_t address, uint64_t signal_frame) {
       asked.push_back(signal_frame);
