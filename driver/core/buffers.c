@@ -60,8 +60,10 @@ static void buffers_free_pages_of(struct area *area)
 {
 	while (area->spare)
 		__free_page(area->pages[area->mapped + --area->spare]);
-	while (area->count)
+	while (area->count) {
 		__free_page(area->pages[--area->count]);
+		cond_resched();
+	}
 	kvfree(area->pages);
 }
 

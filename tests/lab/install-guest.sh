@@ -33,11 +33,20 @@ follow_device_advice() {
   follow_advice "group that may: " as_nobody swtrace init --source driver && as_member "$public/ddq"
 }
 
+# as_the_unit BUT: a recorder with perf events, as root with the capabilities of the unit pitrace-fleet but those.
+as_the_unit() {
+  local capabilities
+  capabilities=$(sed -n 's/^CapabilityBoundingSet=//p' "$SOURCE_DIR/debian/pitrace.pitrace-fleet.service" | tr 'A-Z ' 'a-z,' | sed 's/cap_/+/g')
+  setpriv --no-new-privs --bounding-set="-all,$capabilities$1" --inh-caps=-all swtrace init -s 1 --source perf && swtrace free
+}
+
 # The advice for a user who may not use perf gives the capability to the installed program, which still finds its library.
+# At Debian's own level that capability is not enough.
 follow_setcap_advice() {
   cp -L "$bin/../stage/bin/swtrace" /usr/local/bin/ && cp -L "$bin"/../stage/lib/libperfutil.so.0 /usr/local/lib/ || return
   local installed=(env -u LD_LIBRARY_PATH PITRACE_SOCKET="$public/home/recorder" /usr/local/bin/swtrace)
-  sysctl -q kernel.perf_event_paranoid=2
+  sysctl -q kernel.perf_event_paranoid=3
+  follow_advice "paranoid=2' and " as_nobody "${installed[@]}" init --source perf || return
   follow_advice "paranoid=-1'; " as_nobody "${installed[@]}" init --source perf || return
   as_nobody "${installed[@]}" init --source perf && as_nobody "${installed[@]}" free
 }
@@ -117,6 +126,9 @@ promise the-group-of-a-loaded-driver-can-be-set 0 "members of group daemon" tins
 promise the-advice-for-the-device-works 0 "In use by" follow_device_advice
 promise the-advice-for-perf-and-symbols-works 0 "true" restrict_perf
 promise the-advice-for-one-program-works 0 "setcap" follow_setcap_advice
+sysctl -q kernel.perf_event_paranoid=3
+promise at-debians-level-the-unit-may-use-perf 0 "" as_the_unit ""
+promise at-debians-level-root-is-told-which-capability-is-missing 1 "demand CAP_SYS_ADMIN" as_the_unit ,-sys_admin
 promise unloads 0 "unloaded" tuninstall
 promise ddq-reports-an-unloaded-driver 1 "not loaded" ddq
 promise ddq-q-prints-nothing 1 "" ddq -q

@@ -94,7 +94,11 @@ void check_perf(const CheckPaths& paths, CheckReport& report) {
   else if (report.perf_system_works)
     report.ok("paranoid", fmt::format("kernel.perf_event_paranoid is {}", paranoid));
   else
-    report.note("paranoid", fmt::format("kernel.perf_event_paranoid is {}", paranoid),
+    report.note("paranoid",
+                fmt::format("kernel.perf_event_paranoid is {}{}", paranoid,
+                            std::atoi(paranoid.c_str()) > 2
+                                ? "; kernels of Debian then demand CAP_SYS_ADMIN, not CAP_PERFMON"
+                                : ""),
                 widen_remedy);
 
   constexpr long ring_kb = 2 * (32 + 4);  // two rings a CPU at their smallest

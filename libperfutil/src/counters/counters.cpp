@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -52,13 +53,10 @@ std::vector<uint32_t> cpus_of(const TickEvent& event, const CounterPlaces& place
 }
 
 Error denied(const std::string& name) {
-  const std::string level = read_line("/proc/sys/kernel/perf_event_paranoid");
-  if (::geteuid() == 0 || level.starts_with("-") || level == "0")
-    return {PU_ERROR_ACCESS_DENIED,
-            fmt::format("'{}' may not be counted although the kernel's settings allow it: a "
-                        "container or sandbox forbids perf_event_open (Docker: --cap-add PERFMON "
-                        "--security-opt seccomp=unconfined).",
-                        name)};
+  const int level = std::atoi(read_line("/proc/sys/kernel/perf_event_paranoid").c_str());
+  if (::geteuid() == 0 || level <= 0)
+    return {PU_ERROR_ACCESS_DENIED, fmt::format("'{}': perf_event_open is refused {}", name,
+                                                refusal_despite_rights(level))};
   return {PU_ERROR_ACCESS_DENIED,
           fmt::format("This user may not count '{}' (kernel.perf_event_paranoid is {}). Do one of: "
                       "'sudo sysctl kernel.perf_event_paranoid=0'; be root. Of one's own processes "

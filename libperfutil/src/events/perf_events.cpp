@@ -25,6 +25,19 @@ Error too_many_open_files() {
           "The limit of open files is too low for the perf events. Raise it with 'ulimit -n'."};
 }
 
+std::string refusal_despite_rights(int level) {
+  constexpr const char* sandbox =
+      "a container or sandbox forbids it (Docker: --cap-add PERFMON --security-opt "
+      "seccomp=unconfined).";
+  if (level <= max_perfmon_paranoid)
+    return fmt::format("although the kernel's settings allow it: {}", sandbox);
+  return fmt::format(
+      "while kernel.perf_event_paranoid is {}: kernels of Debian then demand CAP_SYS_ADMIN, also "
+      "of root. Do 'sysctl kernel.perf_event_paranoid={}', or give the process that capability. If "
+      "it has it, {}",
+      level, max_perfmon_paranoid, sandbox);
+}
+
 namespace {
 
 perf_event_attr common_attr(const EventFeatures& features, bool inherit) {

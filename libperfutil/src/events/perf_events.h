@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <pi/result.h>
@@ -62,6 +63,14 @@ perf_event_attr event_attr(const TickEvent& event);
 
 // The error for EMFILE and ENFILE.
 Error too_many_open_files();
+
+// Above this kernel.perf_event_paranoid Debian's kernels refuse every event to a process without
+// CAP_SYS_ADMIN; CAP_PERFMON is not enough.
+constexpr int max_perfmon_paranoid = 2;
+
+// Why perf_event_open is refused to root, or where perf_event_paranoid, here level, permits it, and
+// what to do: the end of a sentence, and whole ones.
+std::string refusal_despite_rights(int level);
 
 // The system call; a file descriptor or a negative error number. leader: of the group, -1: none.
 int open_perf_event(perf_event_attr attr, int pid, int cpu, int leader = -1);

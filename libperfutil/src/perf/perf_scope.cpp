@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -72,15 +73,17 @@ bool runs_with_file_capabilities() {
 
 // process_could_help: the system was refused, and one process was not tried.
 Error denied(bool process_could_help) {
-  const std::string level = read_line(paranoid_path);
-  if (::geteuid() == 0 || level.starts_with("-"))
+  const int level = std::atoi(read_line(paranoid_path).c_str());
+  if (::geteuid() == 0 || level < 0)
     return {PU_ERROR_ACCESS_DENIED,
-            "perf_event_open is refused although the kernel's settings allow it: a container or "
-            "sandbox forbids it (Docker: --cap-add PERFMON --security-opt seccomp=unconfined)."};
+            fmt::format("perf_event_open is refused {}", refusal_despite_rights(level))};
   std::string ways = "'sudo sysctl kernel.perf_event_paranoid=-1'; ";
-  if (runs_with_file_capabilities())
+  if (runs_with_file_capabilities()) {
+    if (level > max_perfmon_paranoid)
+      ways += fmt::format("'sudo sysctl kernel.perf_event_paranoid={}' and ", max_perfmon_paranoid);
     ways += fmt::format("'sudo setcap cap_perfmon,cap_sys_ptrace,cap_syslog=ep {}'; ",
                         own_program_path());
+  }
   if (no_modules_because().empty())
     ways += fmt::format("load the pitrace module for one of your groups: '{}', and log in again; ",
                         module_group_commands());
