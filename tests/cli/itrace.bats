@@ -302,6 +302,7 @@ in_time() {
     [[ $output == *"error: the report is complete in $PWD/out, but cannot be printed: "*"No space left"* ]]
 }
 
+# bats test_tags=long
 @test "the instruction count of each function equals callgrind's" {
     needs_perf
     type -P valgrind callgrind_annotate >/dev/null || skip "needs valgrind"
