@@ -115,6 +115,28 @@ tables() { find fleet/records -name '*.parquet' | wc -l; }
     grep -q 'more than 10 MB (disk_mb): removed the 1 oldest files' log
 }
 
+@test "names of files in the folder are no commands, and do not defeat the limit of the disk" {
+    settings seconds=1 disk_mb=0010
+    mkdir -p fleet/records/date=2000-01-01/host=a spool
+    truncate -s 11M fleet/records/date=2000-01-01/host=a/5.parquet
+    touch 'fleet/records/date=2000-01-01/host=a/1 used[$(id>PWNED)0] .parquet' 'fleet/records/date=2000-01-01/host=a/1 x[$(id)] .parquet'
+    start
+    until_value removed 1
+    end
+    [ ! -e PWNED ]
+    [ ! -e fleet/records/date=2000-01-01/host=a/5.parquet ]
+    [ ! -e 'fleet/records/date=2000-01-01/host=a/1 x[$(id)] .parquet' ]
+}
+
+@test "a folder to which others can write is refused, with the sticky bit, too" {
+    mkdir -m 1777 open
+    for one in folder spool; do
+        settings "$one=$PWD/open"
+        run -125 run.fleet --config settings
+        [[ $output == *"another user could"* ]]
+    done
+}
+
 @test "after the recorder is killed another one records; what a killed post has left is removed" {
     settings seconds=80000
     mkdir -m 700 fleet

@@ -224,6 +224,11 @@ pi::Status check_folder(const std::string& folder) {
                                      "that is a wildcard for DuckDB: use a link without it.",
                                      pi::printable(folder))};
   std::error_code problem;
+  // A pipe would be read for ever.
+  const auto names = std::filesystem::status(names_file(folder), problem);
+  if (std::filesystem::exists(names) && !std::filesystem::is_regular_file(names))
+    return pi::Error{-1,
+                     fmt::format("{} is not a regular file.", pi::printable(names_file(folder)))};
   if (!std::filesystem::is_directory(folder + "/records", problem) &&
       !std::filesystem::is_directory(folder + "/days", problem))
     return pi::Error{-1, fmt::format("{} is no folder of post --fleet: it has no folder records.",
