@@ -517,19 +517,25 @@ test('the call flow: a table in the order of calls, and flame graphs of instruct
 test('AboveIdle is the share of a time in which a CPU was not idle', () => {
   const cpus = page.cpuLanes(trace);
   // CPU 1 ran a thread for a quarter of each bin; of CPU 0 there are no context switches.
-  assert.deepEqual(plain(page.aboveIdle(cpus, 0, 10)), [{ cpu: 0, share: 0 }, { cpu: 1, share: 0.25 }]);
-  assert.equal(page.meanShare(page.aboveIdle(cpus, 2, 3)), 0.125);
+  assert.deepEqual(plain(page.aboveIdle(trace, cpus, 0, 10)), [{ cpu: 0, share: 0 }, { cpu: 1, share: 0.25 }]);
+  assert.equal(page.meanShare(page.aboveIdle(trace, cpus, 2, 3)), 0.125);
   // Without context switches, from ticks: CPU 0 has 4 in bin 0, CPU 1 has 2 in bin 1 and one in bin 5; each is 1000 of 4096 ns.
   const given = data();
   given.schedule = null;
-  const shares = page.aboveIdle(page.cpuLanes(page.traceOf(given)), 0, 2).map(({ share }) => +share.toFixed(6));
-  assert.deepEqual(plain(shares), [+(4000 / 8192).toFixed(6), +(2000 / 8192).toFixed(6)]);
+  const ofTicks = (from, to, more) => {
+    const read = { ...page.traceOf(given), ...more };
+    return plain(page.aboveIdle(read, page.cpuLanes(read), from, to).map(({ share }) => +share.toFixed(6)));
+  };
+  assert.deepEqual(ofTicks(0, 2), [+(4000 / 8192).toFixed(6), +(2000 / 8192).toFixed(6)]);
+  // A bin with more ticks than fit into it is as full as its neighbours let it be, and no time is more than full.
+  assert.deepEqual(ofTicks(0, 4, { tickNs: 2048 }), [0.5, 0.25]);
+  assert.deepEqual(ofTicks(0, 1, { tickNs: 2048 }), [1, 0]);
   assert.equal(page.meanShare([]), 0);
 });
 
 test('no time is called idle where the trace has some processes only', () => {
   const given = data();
-  const texts = (trace) => page.cpuRows(trace, page.aboveIdle(page.cpuLanes(trace), 0, 10)).map(([name]) => name);
+  const texts = (trace) => page.cpuRows(trace, page.aboveIdle(trace, page.cpuLanes(trace), 0, 10)).map(([name]) => name);
   assert.deepEqual(plain(texts(page.traceOf(given))), ['All 2 CPUs', 'CPU 0', 'CPU 1']);
   for (const part of [false, undefined]) {
     given.whole_cpus = part;

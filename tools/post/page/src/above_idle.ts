@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // AboveIdle: which part of a time CPUs were not idle.
-import { mean, type Lane } from './lanes';
+import { mean, tickShare, type Lane } from './lanes';
 import type { Trace } from './trace';
 
 export interface Busy {
@@ -8,9 +8,13 @@ export interface Busy {
   share: number; // of the time, 0 to 1
 }
 
-// By CPU, of the bins from `from` up to, but without `to`.
-export function aboveIdle(cpus: readonly Lane[], from: number, to: number): Busy[] {
-  return cpus.map(({ cpu, running }) => ({ cpu, share: mean(running, from, to) }));
+// By CPU, of the bins from `from` up to, but without `to`. A bin can have a tick more than fits into it, and the next one less: their
+// mean is right, but not that of bins that are limited to 1.
+export function aboveIdle(trace: Trace, cpus: readonly Lane[], from: number, to: number): Busy[] {
+  return cpus.map(({ cpu, running, ticks }) => ({
+    cpu,
+    share: trace.schedule ? mean(running, from, to) : Math.min(1, mean(ticks, from, to) * tickShare(trace)),
+  }));
 }
 
 export function meanShare(all: readonly Busy[]): number {

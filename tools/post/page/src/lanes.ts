@@ -157,7 +157,7 @@ function makeLanes(trace: Trace, chosen: number[]): Lane[] {
 }
 
 // The mean of the bins from `from` to `to`, which may be fractions.
-export function mean(values: Float32Array | null, from: number, to: number): number {
+export function mean(values: Float32Array | Float64Array | null, from: number, to: number): number {
   if (!values || to <= from) return 0;
   let sum = 0;
   for (let bin = Math.floor(from); bin < Math.min(values.length, Math.ceil(to)); ++bin)

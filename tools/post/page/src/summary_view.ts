@@ -71,7 +71,7 @@ export class SummaryView {
   private renderIdle(): void {
     this.idle.replaceChildren();
     const { from, to, trace } = this.state;
-    const all = aboveIdle(this.cpus, from, to);
+    const all = aboveIdle(trace, this.cpus, from, to);
     if (all.length === 0) return;
     const number = (tag: 'td' | 'th', text: string) => element(tag, { class: 'number' }, text);
     const row = ([name, share]: [string, number]) =>

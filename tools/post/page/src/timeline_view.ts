@@ -300,7 +300,7 @@ export class TimelineView {
 
   // Of the mean of all CPUs: the busiest of them.
   private busyTexts(bin: number): string[] {
-    const all = aboveIdle(this.cpus, bin, bin + 1);
+    const all = aboveIdle(this.state.trace, this.cpus, bin, bin + 1);
     const busiest = [...all].sort((a, b) => b.share - a.share || a.cpu - b.cpu).slice(0, mostCpus);
     const parts = busiest.map(({ cpu, share }) => `CPU ${cpu} ${percent(share, 1)} %`);
     if (all.length > mostCpus) parts.push(`${all.length - mostCpus} others less`);
