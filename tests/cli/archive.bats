@@ -107,6 +107,15 @@ own_content() { tar -xf "$1" -O README symbols.msi trace.nrm2; }
   run -1 post -r run.nrm2 -lmrg /nowhere/run.msi
 }
 
+@test "damaged symbols of the kernel are reported, and post exits 3" {
+  local -a at
+  read -ra at < <(od -An -t d8 -w32 -j 80 -N 32 run.nrm2)
+  ((at[1] > 0)) || skip "this user may not read the kernel's symbols"
+  printf '\0\0' | dd of=run.nrm2 bs=1 seek=$((at[0] + at[1] / 2)) conv=notrunc status=none
+  run -3 post -r run.nrm2
+  [[ $output == *"the kernel's symbols or modules are not read: they are damaged"* ]]
+}
+
 @test "a map of the kernel with its link-time addresses gives the kernel's names" {
   [[ $(awk '$3 == "_stext" { print $1 }' /proc/kallsyms) != 0000000000000000 ]] || skip "needs kernel addresses"
   # As in System.map: without symbols that were added after boot.

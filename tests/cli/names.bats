@@ -211,3 +211,17 @@ END
   jq -e '.symbol_notes | any(contains("debuginfod has sent is not used: it has another build-id"))' tprof.json
   [[ $(symbols | head -1) == "8 $(bracketed hot)" ]]
 }
+
+# These symbols are not compressed; archive.bats damages those of a recording, which are.
+@test "damaged symbols of the kernel are counted, and post exits 3" {
+  printf '%s\n' 'kallsyms ffffffff81000000 T _stext' 'kallsyms ffffffff81000100 T first' \
+    'kallsyms ffffffff81000200 T second' 'kallsyms ffffffff81000300 T _etext' 'section mte 0' '1 name 0x20 app' \
+    'section trace 0' '100 tick kernel 0x20 0x20 0xffffffff81000140' '200 tick kernel 0x20 0x20 0xffffffff81000240' |
+    text_trace >whole.nrm2
+  run -0 post -r whole.nrm2 --json
+  grep -q ' second$' tprof.out
+  sed 's/T second/T\x00second/' whole.nrm2 >damaged.nrm2
+  run -3 post -r damaged.nrm2
+  [[ $output == *"the kernel's symbols or modules are damaged: 1 of their lines make no sense"* ]]
+  grep -q '^ Damaged : ' tprof.out
+}

@@ -21,13 +21,15 @@ class Notes {
 
   // Reports a part of a file that is missing or invalid, with its size in bytes.
   void add_damage(std::string note, uint64_t bytes) {
-    add(std::move(note), A2N_MESSAGES_ERROR);
-    if (!notes_.empty() && notes_.back().level == A2N_MESSAGES_ERROR) notes_.back().bytes = bytes;
+    add_note({std::move(note), A2N_MESSAGES_ERROR, bytes});
   }
 
   void add(std::string note, int level = A2N_MESSAGES_WARNING) {
-    if (level <= max_level_ && seen_.insert(note).second)
-      notes_.push_back({std::move(note), level, 0});
+    add_note({std::move(note), level, 0});
+  }
+  // Adds the notes of another list with their levels.
+  void add_all(const Notes& others) {
+    for (const Note& note : others.notes_) add_note(note);
   }
   const char* get(size_t index) const {
     return index < notes_.size() ? notes_[index].text.c_str() : nullptr;
@@ -44,6 +46,11 @@ class Notes {
     int level;
     uint64_t bytes;
   };
+  void add_note(Note note) {
+    if (note.level <= max_level_ && seen_.insert(note.text).second)
+      notes_.push_back(std::move(note));
+  }
+
   int max_level_ = A2N_MESSAGES_WARNING;
   std::unordered_set<std::string> seen_;
   std::deque<Note> notes_;  // elements never move

@@ -2,8 +2,8 @@
 // Parses the texts of /proc/kallsyms and /proc/modules. Every line is untrusted.
 #include "kallsyms.h"
 
+#include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <optional>
 
 namespace a2n {
@@ -32,45 +32,54 @@ std::optional<uint64_t> number(std::string_view word, int base) {
   return value;
 }
 
-template <class Consume>
-void for_each_line(std::string_view text, Consume consume) {
+// parse: the line's contents, or nullopt if it has another form.
+template <class Line, class Parse>
+ParsedText<Line> parse_lines(std::string_view text, size_t usual_length, Parse parse) {
+  ParsedText<Line> parsed;
+  parsed.lines.reserve(text.size() / usual_length);
   while (!text.empty()) {
-    const size_t end = text.find('\n');
-    consume(text.substr(0, end));
-    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (const std::optional<Line> good = parse(line)) {
+      parsed.lines.push_back(*good);
+    } else {
+      ++parsed.bad_lines;
+      parsed.bad_bytes += line.size();
+    }
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
   }
+  return parsed;
+}
+
+std::optional<KallsymsLine> kallsyms_line(std::string_view line) {
+  const auto address = number(next_word(line), 16);
+  const std::string_view type = next_word(line);
+  const std::string_view name = next_word(line);
+  std::string_view module = next_word(line);
+  if (!address || type.size() != 1 || name.empty()) return std::nullopt;
+  if (module.starts_with('[')) module.remove_prefix(1);
+  if (module.ends_with(']')) module.remove_suffix(1);
+  return KallsymsLine{*address, type[0], name, module};
+}
+
+std::optional<ModulesLine> modules_line(std::string_view line) {
+  const std::string_view name = next_word(line);
+  const auto size = number(next_word(line), 10);
+  next_word(line);  // reference count
+  next_word(line);  // modules that use it
+  next_word(line);  // state
+  const auto address = number(next_word(line), 16);
+  if (name.empty() || !size || !address) return std::nullopt;
+  return ModulesLine{name, *size, *address};
 }
 
 }  // namespace
 
-std::vector<KallsymsLine> parse_kallsyms(std::string_view text) {
-  std::vector<KallsymsLine> lines;
-  lines.reserve(text.size() / 40);
-  for_each_line(text, [&lines](std::string_view line) {
-    const auto address = number(next_word(line), 16);
-    const std::string_view type = next_word(line);
-    const std::string_view name = next_word(line);
-    std::string_view module = next_word(line);
-    if (!address || type.size() != 1 || name.empty()) return;
-    if (module.starts_with('[')) module.remove_prefix(1);
-    if (module.ends_with(']')) module.remove_suffix(1);
-    lines.push_back({*address, type[0], name, module});
-  });
-  return lines;
+ParsedText<KallsymsLine> parse_kallsyms(std::string_view text) {
+  return parse_lines<KallsymsLine>(text, 40, kallsyms_line);
 }
 
-std::vector<ModulesLine> parse_modules(std::string_view text) {
-  std::vector<ModulesLine> lines;
-  for_each_line(text, [&lines](std::string_view line) {
-    const std::string_view name = next_word(line);
-    const auto size = number(next_word(line), 10);
-    next_word(line);  // reference count
-    next_word(line);  // modules that use it
-    next_word(line);  // state
-    const auto address = number(next_word(line), 16);
-    if (!name.empty() && size && address) lines.push_back({name, *size, *address});
-  });
-  return lines;
+ParsedText<ModulesLine> parse_modules(std::string_view text) {
+  return parse_lines<ModulesLine>(text, 60, modules_line);
 }
 
 }  // namespace a2n

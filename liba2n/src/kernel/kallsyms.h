@@ -3,6 +3,7 @@
 #ifndef A2N_KALLSYMS_H
 #define A2N_KALLSYMS_H
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -24,9 +25,17 @@ struct ModulesLine {
   uint64_t address;
 };
 
-// Lines that do not have that form are skipped.
-std::vector<KallsymsLine> parse_kallsyms(std::string_view text);
-std::vector<ModulesLine> parse_modules(std::string_view text);
+// Lines that do not have that form are skipped and counted: the kernel writes none, so that they
+// are damaged.
+template <class Line>
+struct ParsedText {
+  std::vector<Line> lines;
+  size_t bad_lines = 0;
+  size_t bad_bytes = 0;  // the size of these lines
+};
+
+ParsedText<KallsymsLine> parse_kallsyms(std::string_view text);
+ParsedText<ModulesLine> parse_modules(std::string_view text);
 
 }  // namespace a2n
 

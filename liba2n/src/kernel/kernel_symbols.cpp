@@ -40,7 +40,9 @@ class KernelSymbolsBuilder {
   void run(std::string_view kallsyms, std::string_view modules) {
     index_.emplace("", 0);
     read_modules(modules);
-    auto lines = parse_kallsyms(kallsyms);
+    auto [lines, bad_lines, bad_bytes] = parse_kallsyms(kallsyms);
+    out_.damage_.lines += bad_lines;
+    out_.damage_.bytes += bad_bytes;
     drop_unusable(lines);
     sort(lines);
     set_core_range(lines);
@@ -50,7 +52,9 @@ class KernelSymbolsBuilder {
 
  private:
   void read_modules(std::string_view text) {
-    for (const ModulesLine& line : parse_modules(text)) {
+    const auto [lines, bad_lines, bad_bytes] = parse_modules(text);
+    out_.damage_ = {bad_lines, bad_bytes};
+    for (const ModulesLine& line : lines) {
       const uint32_t module = module_index(line.name);
       if (module == 0 || line.address < kernel_half) continue;
       out_.parts_.modules[module].range = {

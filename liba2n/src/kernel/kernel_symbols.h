@@ -3,6 +3,7 @@
 #ifndef A2N_KERNEL_SYMBOLS_H
 #define A2N_KERNEL_SYMBOLS_H
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,7 +25,14 @@ class KernelSymbols {
   // Either text may be empty.
   KernelSymbols(std::string_view kallsyms, std::string_view modules);
 
-  // The complete state, for saving and restoring.
+  // Lines of the texts that could not be read.
+  struct Damage {
+    size_t lines = 0;
+    size_t bytes = 0;
+  };
+  const Damage& damage() const { return damage_; }
+
+  // The state but for damage(), for saving and restoring.
   struct Parts {
     std::vector<KernelModule> modules{KernelModule{"vmlinux", {0, 0}}};  // the kernel itself first
     std::vector<uint32_t> by_begin;  // modules listed in /proc/modules, sorted by range.begin
@@ -57,6 +65,7 @@ class KernelSymbols {
   const KernelModule* module_at(uint64_t address) const;
 
   Parts parts_;
+  Damage damage_;
 };
 
 }  // namespace a2n

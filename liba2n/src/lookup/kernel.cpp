@@ -60,8 +60,8 @@ std::string Kernel::read(const TextLocation& location) {
   if (text && text->starts_with(zstd_magic)) {
     auto plain = unpacked(*text);
     if (plain) return std::move(*plain);
-    own_notes_.add(location.file +
-                   ": the kernel's symbols or modules are not read: " + plain.error().message);
+    own_notes_.add_damage("the kernel's symbols or modules are not read: " + plain.error().message,
+                          text->size());
     return "";
   }
   if (text) {
@@ -83,16 +83,22 @@ void Kernel::load() {
   } else {
     const std::string kallsyms = read(kallsyms_location_);
     symbols_ = KernelSymbols(kallsyms, read(modules_location_));
+    if (const auto& damage = symbols_.damage(); damage.lines != 0)
+      own_notes_.add_damage(
+          "the kernel's symbols or modules are damaged: " + std::to_string(damage.lines) +
+              " of their lines make no sense; kernel functions may have no name, or "
+              "that of the function before them",
+          damage.bytes);
     if (symbols_.withheld()) {
       own_notes_.add(
           "kernel symbols were withheld from the user who traced (all their addresses are 0); "
           "kernel code has no names (trace as root, or with sysctl kernel.kptr_restrict=0)");
-    } else if (symbols_.empty()) {
+    } else if (symbols_.empty() && own_notes_.size() == 0) {
       own_notes_.add("the trace has no kernel symbols; kernel code has no names");
     }
     load_image();
   }
-  for (size_t i = 0; i < own_notes_.size(); ++i) notes_.add(own_notes_.get(i));
+  notes_.add_all(own_notes_);
 }
 
 void Kernel::load_image() {

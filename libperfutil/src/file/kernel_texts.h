@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernel's symbols and modules, as text to be appended to a trace.
+// The kernel's symbols and modules, as texts to be appended to a trace, in zstd frames with
+// checksums.
 #ifndef PI_PERFUTIL_KERNEL_TEXTS_H
 #define PI_PERFUTIL_KERNEL_TEXTS_H
 
@@ -10,7 +11,7 @@
 namespace pi::perfutil {
 
 struct KernelTexts {
-  std::string kallsyms;        // a zstd frame; empty when hidden or missing
+  std::string kallsyms;        // empty when hidden or missing
   std::string kallsyms_state;  // "complete", "hidden" (all addresses are zero), "missing"
   std::string modules;         // empty when the kernel has none
 };

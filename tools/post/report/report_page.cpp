@@ -367,8 +367,8 @@ class Page {
           runs_java()
               ? "The hottest paths have no callers: the stacks are broken. Start Java with "
                 "-XX:+PreserveFramePointer, as 'run.tprof -g -- java' does."
-              : "No callers are known: the stacks are broken, as in code that was compiled without "
-                "frame pointers (gcc: -fno-omit-frame-pointer).");
+              : "No callers are known: the stacks are broken, as in code without frame pointers "
+                "(gcc: -fno-omit-frame-pointer) whose unwind tables are missing or were not used.");
       lines.insert(lines.begin(), "");
       return lines;
     }
@@ -377,7 +377,7 @@ class Page {
     const bool guessed = std::ranges::any_of(paths, has_guess);
     std::vector<std::string> lines = format_.paragraph(
         fmt::format("Hottest paths, outermost caller first{}{}:",
-                    broken ? " ([broken]: no frame pointers there)" : "",
+                    broken ? " ([broken]: callers are missing)" : "",
                     guessed ? fmt::format(" ({}: guessed, may be wrong)", guess_suffix) : ""));
     lines.insert(lines.begin(), "");
     for (const PathRow& path : paths)

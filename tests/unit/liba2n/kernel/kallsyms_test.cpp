@@ -13,7 +13,7 @@ using a2n::parse_kallsyms;
 using a2n::parse_modules;
 
 TEST(Kallsyms, LinesAreParsed) {
-  const auto lines = parse_kallsyms(
+  const auto [lines, bad_lines, bad_bytes] = parse_kallsyms(
       "ffffffff81000000 T _stext\n"
       "ffffffffc0201000 t ext4_init\t[ext4]\n");
   ASSERT_EQ(lines.size(), 2u);
@@ -24,10 +24,12 @@ TEST(Kallsyms, LinesAreParsed) {
   EXPECT_EQ(lines[1].type, 't');
   EXPECT_EQ(lines[1].name, "ext4_init");
   EXPECT_EQ(lines[1].module, "ext4");
+  EXPECT_EQ(bad_lines, 0u);
+  EXPECT_EQ(bad_bytes, 0u);
 }
 
-TEST(Kallsyms, InvalidLinesAreSkipped) {
-  const auto lines = parse_kallsyms(
+TEST(Kallsyms, InvalidLinesAreSkippedAndCounted) {
+  const auto [lines, bad_lines, bad_bytes] = parse_kallsyms(
       "\n"
       "zzzz T bad_address\n"
       "ffffffff81000000\n"
@@ -37,10 +39,12 @@ TEST(Kallsyms, InvalidLinesAreSkipped) {
       "ffffffff81000010 T good");
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(lines[0].name, "good");
+  EXPECT_EQ(bad_lines, 6u);
+  EXPECT_EQ(bad_bytes, 0u + 18 + 16 + 18 + 35 + 31);
 }
 
 TEST(Kallsyms, ModulesAreParsed) {
-  const auto lines = parse_modules(
+  const auto [lines, bad_lines, bad_bytes] = parse_modules(
       "ext4 1101824 1 - Live 0xffffffffc0201000\n"
       "jbd2 167936 1 ext4, Live 0xffffffffc01d0000 (OE)\n"
       "broken x 1 - Live 0xffffffffc0000000\n"
@@ -49,6 +53,8 @@ TEST(Kallsyms, ModulesAreParsed) {
   EXPECT_EQ(lines[0].name, "ext4");
   EXPECT_EQ(lines[0].size, 1101824u);
   EXPECT_EQ(lines[1].address, 0xffffffffc01d0000u);
+  EXPECT_EQ(bad_lines, 2u);
+  EXPECT_EQ(bad_bytes, 36u + 7);
 }
 
 TEST(Kallsyms, DamagedTextIsParsedWithoutError) {
@@ -57,10 +63,10 @@ TEST(Kallsyms, DamagedTextIsParsedWithoutError) {
     for (const char c : {'\0', '\n', ' ', '[', ']', '\xff'}) {
       std::string changed = bytes;
       changed[at] = c;
-      EXPECT_LE(parse_kallsyms(changed).size(), 2u);
-      EXPECT_LE(parse_modules(changed).size(), 2u);
+      EXPECT_LE(parse_kallsyms(changed).lines.size(), 2u);
+      EXPECT_LE(parse_modules(changed).lines.size(), 2u);
     }
-    EXPECT_LE(parse_kallsyms(bytes.substr(0, at)).size(), 1u);
+    EXPECT_LE(parse_kallsyms(bytes.substr(0, at)).lines.size(), 1u);
   }
 }
 

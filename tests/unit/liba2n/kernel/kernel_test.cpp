@@ -81,13 +81,16 @@ TEST_F(KernelTest, CoreSymbolsExtendToTheNextSymbolOfAnyKind) {
 }
 
 std::string compressed(const std::string& text) {
+  ZSTD_CCtx* context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
   std::string frame(ZSTD_compressBound(text.size()), '\0');
-  frame.resize(ZSTD_compress(frame.data(), frame.size(), text.data(), text.size(), 3));
+  frame.resize(ZSTD_compress2(context, frame.data(), frame.size(), text.data(), text.size()));
+  ZSTD_freeCCtx(context);
   return frame;
 }
 
 TEST_F(KernelTest, TextsCanBeCompressed) {
-  use(compressed(kallsyms_text), modules_text);
+  use(compressed(kallsyms_text), compressed(modules_text));
   expect(0xffffffff81000081, "vmlinux", "second", 0xffffffff81000080, 0x80);
   expect(0xffffffffc020101f, "ext4", "ext4_read", 0xffffffffc0201000, 0x20);
   EXPECT_THAT(notes(), IsEmpty());
@@ -98,7 +101,41 @@ TEST_F(KernelTest, ANoteNamesADamagedCompressedText) {
   frame.resize(frame.size() - 10);
   use(frame);
   EXPECT_EQ(ask(0xffffffff81000081).symbol, "NoSymbols");
-  EXPECT_THAT(notes(), Contains(HasSubstr("symbols or modules are not read: they are damaged")));
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("symbols or modules are not read: they are damaged")));
+  EXPECT_EQ(A2nGetNoteLevel(0), A2N_MESSAGES_ERROR);
+  EXPECT_EQ(A2nGetNoteBytes(0), frame.size());
+}
+
+TEST_F(KernelTest, ANoteNamesACompressedTextThatADefectChanged) {
+  const std::string frame = compressed(kallsyms_text);
+  for (size_t at = 4; at < frame.size(); ++at) {  // after the magic number
+    SCOPED_TRACE(at);
+    std::string changed = frame;
+    changed[at] = static_cast<char>(changed[at] ^ (1 << at % 8));
+    ASSERT_EQ(A2nSetKallsymsFileLocation(write("a2n_changed", changed).c_str(), 0, changed.size()),
+              A2N_SUCCESS);
+    const bool intact = ask(0xffffffff81000081).symbol == "second";
+    EXPECT_TRUE(intact || A2nGetNoteLevel(0) == A2N_MESSAGES_ERROR);
+    A2nInit();
+  }
+}
+
+TEST_F(KernelTest, ANoteCountsTheLinesThatMakeNoSense) {
+  const std::string bad_modules = "ext4 \xff 1 - Live 0xffffffffc0201000";
+  for (const size_t size : {1, 30, 100, 300}) {
+    SCOPED_TRACE(size);
+    std::string text = kallsyms_text;
+    const size_t at = text.find("ffffffff81000080 t second");
+    text.replace(at, size, size, '\0');
+    use(text, bad_modules + "\n");
+    EXPECT_NE(name_at(0xffffffff81000081), "second");
+    ASSERT_THAT(notes(),
+                ElementsAre(HasSubstr("symbols or modules are damaged: 2 of their lines")));
+    EXPECT_EQ(A2nGetNoteLevel(0), A2N_MESSAGES_ERROR);
+    const size_t bad_line = text.find('\n', at + size) - at;
+    EXPECT_EQ(A2nGetNoteBytes(0), bad_line + bad_modules.size()) << text.substr(at + size, 30);
+    A2nInit();
+  }
 }
 
 TEST_F(KernelTest, ANoteNamesACompressedTextBeyondTheLimit) {

@@ -3,14 +3,16 @@
 #include "system/text.h"
 
 #include <gtest/gtest.h>
-#include <zstd.h>
 
 #include "file/info_section.h"
 #include "file/kernel_texts.h"
 #include "temp_dir.h"
+#include "unpacked.h"
 
 namespace pi::perfutil {
 namespace {
+
+using test::unpacked;
 
 using Cpus = std::vector<uint32_t>;
 
@@ -38,12 +40,6 @@ TEST(Text, AFileIsReadWholeOrUpToTheLimit) {
   EXPECT_EQ(read_text(path, 5000), std::string(5000, 'x'));
   EXPECT_EQ(read_text(dir.write("empty", "")), "");
   EXPECT_FALSE(read_text(dir / "missing"));
-}
-
-std::string unpacked(const std::string& frame) {
-  std::string text(ZSTD_getFrameContentSize(frame.data(), frame.size()), '\0');
-  EXPECT_EQ(ZSTD_decompress(text.data(), text.size(), frame.data(), frame.size()), text.size());
-  return text;
 }
 
 TEST(KernelTexts, SymbolsAreHiddenWhenEveryAddressIsZero) {
