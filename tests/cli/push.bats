@@ -76,7 +76,7 @@ waiting() { find files -type f | wc -l; }
 @test "of a store that is away nothing is lost" {
     put 1.otlp.gz first
     run -1 pitrace-push --for 0 http://127.0.0.1:1/ files
-    [[ $output == *"1 files wait for the next time"* ]]
+    [[ $output == *"1 file waits for the next time"* ]]
     [ "$(waiting)" -eq 1 ]
     start close
     run -1 otlp --for 2
@@ -223,7 +223,7 @@ certificate() { # certificate NAME HOST: a key and a certificate by the authorit
     for options in '' '--ca other.pem'; do
         # shellcheck disable=SC2086 # words
         run -1 pitrace-push $options --headers token "https://127.0.0.1:$port/" files
-        [[ $output == *certificate* && $output == *"1 files wait"* ]]
+        [[ $output == *certificate* && $output == *"1 file waits"* ]]
         [ "$(requests)" -eq 0 ]
     done
     run -0 pitrace-push --ca ca.pem --headers token "https://127.0.0.1:$port/" files

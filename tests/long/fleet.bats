@@ -26,7 +26,7 @@ host() {
     # All reports have the same names, even if files vanish.
     post --archive
     rm swtrace.nrm2
-    post --clip 0 --json -folded -pnm swtrace.tar.zst
+    post --clip 0 --json -folded -pnm --demangle swtrace.tar.zst
     post --fleet ../fleet swtrace.tar.zst
 }
 
@@ -150,6 +150,15 @@ own_symbols() {
     fleet diff --a "build=$one" --b "build=$two" | grep -E '^ *\+[0-9.]+ .* more  beta  '
 }
 
+@test "diff with one side compares it with the rest, and ticks on both sides are counted" {
+    [ "$(fleet diff --a host=node1 --json | jq -c '[.a, .b]')" = \
+        "$(jq -s -c '[{ticks: .[0].ticks, hosts: 1}, {ticks: (map(.ticks) | add - first), hosts: (length - 1)}]' host1/tprof.json host[2-9]/tprof.json host10/tprof.json)" ]
+    [ "$(fleet diff --a host=node1 --json | jq -c '[.a, .b]')" = "$(fleet diff --b host=node1 --json | jq -c '[.b, .a]')" ]
+    run ! grep 'in A and in B' <(fleet diff --a host=node1 2>&1 >/dev/null)
+    ticks=$(fleet top --json --where "host=node1,process=$program" | jq .ticks)
+    fleet diff --a "process=$program" --b host=node1 2>&1 >/dev/null | grep -F "$ticks ticks are in A and in B"
+}
+
 @test "the page has the ticks of the report by process, host and function, and of both sides of diff" {
     fleet report --json >report.json
     run -0 fleet report --html page.html
@@ -197,7 +206,7 @@ own_symbols() {
     done
     # What post says with the debug file: by symbol, and the folded stacks.
     for host in 1 2; do
-        (cd "at$host" && post --clip 0 --json -folded -pnm -sympath "$PWD/../debug" swtrace.nrm2)
+        (cd "at$host" && post --clip 0 --json -folded -pnm --demangle -sympath "$PWD/../debug" swtrace.nrm2)
         jq -r '.reports[] | select(.title == "Module_Symbol") | .rows[] | select(.name | endswith($ENV.name)) | .children[] | [.name, .ticks] | @tsv' "at$host/tprof.json"
     done | awk -F '\t' '{ sum[$1] += $2 } END { for (key in sum) print key FS sum[key] }' | sort >expected
     [ "$(awk '$1 == "alpha" || $1 == "beta" || $1 == "recurse" || $1 == "shared"' expected | wc -l)" -eq 4 ]
@@ -426,7 +435,7 @@ END
     run -1 pitrace-fleet top 'w[1]'
     [[ $output == *wildcard* ]]
     run -1 pitrace-fleet top nosuch
-    [[ $output == *"nosuch is no folder of post --fleet"* ]]
+    [[ $output == *"there is no folder nosuch"* ]]
     cp -r fleet "it's; a folder"
     [ "$(pitrace-fleet top --json "it's; a folder" | jq .hosts)" -eq "$hosts" ]
 }

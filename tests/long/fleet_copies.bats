@@ -89,8 +89,88 @@ ticks() { pitrace-fleet top --json "$1" 2>/dev/null | jq .ticks; }
     done
 }
 
+@test "tables in the folder of another host are counted and named" {
+    cp -r fleet moved
+    # The first host's tables again, as those of a third one.
+    for table in records paths stacks frames; do cp -r moved/$table/*/host=web1 "$(echo moved/$table/date=*)/host=web3"; done
+    for words in report top "diff --a host=web1"; do
+        # shellcheck disable=SC2086 # words
+        pitrace-fleet $words moved >/dev/null 2>messages
+        grep -E "A table is not where post has written it: moved/records/date=[-0-9]*/host=web3/[0-9]*.parquet was date=[-0-9]*/host=web1/[0-9]*.parquet" messages
+    done
+    run -1 pitrace-fleet flame moved
+    [[ $output == *"two stacks have one number"* ]]
+    for words in report flame; do
+        pitrace-fleet $words fleet 2>&1 >/dev/null | { run ! grep 'not where'; }
+    done
+}
+
+# flip FILE: changes a bit in what a page contains, behind the eight bytes with which a frame of zstd begins. The next frame begins within
+# 45 bytes from the end of this one: its page has a header. A column of equal values has shorter frames.
+flip() {
+    python3 - "$1" <<'END'
+import random, re, sys
+data = bytearray(open(sys.argv[1], 'rb').read())
+frames = [frame.start() for frame in re.finditer(re.escape(bytes([0x28, 0xb5, 0x2f, 0xfd])), data)]
+places = [at for begin, end in zip(frames, frames[1:]) for at in range(begin + 8, end - 45)]
+assert places
+data[random.choice(places)] ^= 1 << random.randrange(8)
+open(sys.argv[1], 'wb').write(data)
+END
+}
+
+@test "a changed bit in what a table contains changes no answer silently, and its file is named" {
+    rm -rf changed && cp -r fleet changed
+    for table in records paths; do
+        words=report
+        [[ $table == records ]] || words=flame
+        pitrace-fleet $words --lines 0 fleet >expected 2>/dev/null
+        file=$(echo changed/$table/*/host=web1/*.parquet)
+        cp "$file" intact
+        found=0
+        for ((i = 0; i < 50; ++i)); do
+            cp intact "$file"
+            flip "$file"
+            run pitrace-fleet $words --lines 0 changed
+            if [[ $status -eq 0 ]]; then
+                # In a column that is not read.
+                diff expected <(pitrace-fleet $words --lines 0 changed 2>/dev/null)
+            else
+                [[ $status -eq 1 && $output == *"$file"* ]] || { echo "$output" && false; }
+                found=$((found + 1))
+            fi
+        done
+        echo "$table: $found of 50 found"
+        [ "$found" -ge 10 ]
+        cp intact "$file"
+    done
+}
+
+# sql TEXT: runs it by DuckDB's library.
+sql() {
+    python3 - "$PITRACE_DUCKDB" "$1" <<'END'
+import ctypes, sys
+duckdb, database, connection = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p(), ctypes.c_void_p()
+assert duckdb.duckdb_open(None, ctypes.byref(database)) == 0 and duckdb.duckdb_connect(database, ctypes.byref(connection)) == 0
+sys.exit(duckdb.duckdb_query(connection, sys.argv[2].encode(), None))
+END
+}
+
+@test "a table with a negative number of ticks is refused and named" {
+    for table in records paths; do
+        rm -rf negative && cp -r fleet negative
+        file=$(echo negative/$table/*/host=web2/*.parquet)
+        sql "COPY (SELECT * REPLACE (-count AS count) FROM read_parquet('$file', hive_partitioning = false)) TO 'other.parquet' (KV_METADATA {'pitrace.schema': '$table 3.0'})"
+        mv other.parquet "$file"
+        run -1 pitrace-fleet flame negative
+        [[ $output == *"number of ticks"* && $output == *"$file"* ]]
+    done
+}
+
 @test "an empty folder, and words in the wrong places, are reported" {
     mkdir -p empty/records/date=2026-01-02/host=web1 nothing
+    run -1 pitrace-fleet report nosuch
+    [[ $output == *"there is no folder nosuch"* ]]
     run -1 pitrace-fleet report nothing
     [[ $output == *"nothing is no folder of post --fleet"* ]]
     run -1 pitrace-fleet report empty

@@ -7,12 +7,14 @@
 
 #include <algorithm>
 
+#include "engine.h"
+
 namespace fleet {
 namespace {
 
 pi::Error damaged(const std::string& trace, const char* what) {
-  return {-1, fmt::format("the tables of the trace '{}' are damaged or incomplete: {}.",
-                          pi::printable(trace), what)};
+  return {Engine::failed, fmt::format("the tables of the trace '{}' are damaged or incomplete: {}.",
+                                      pi::printable(trace), what)};
 }
 
 }  // namespace
@@ -33,6 +35,7 @@ pi::Status CallPaths::add_stack(const std::string& trace, int64_t stack,
 
 pi::Status CallPaths::add_ticks(const std::string& trace, int64_t stack, const std::string& process,
                                 int64_t ticks) {
+  if (ticks < 0) return damaged(trace, "a number of ticks is negative");
   const auto places = places_.find(trace);
   if (places == places_.end()) return damaged(trace, "its stacks are missing");
   const auto place = places->second.find(stack);

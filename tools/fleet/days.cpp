@@ -132,8 +132,9 @@ pi::Status read_sums(Engine& engine, const std::string& folder, HostDays& all) {
   if (files.empty()) return {};
   std::set<std::string> known;
   const pi::Status status = engine.each(
-      fmt::format("SELECT file_name, decode(key), decode(value) FROM parquet_kv_metadata([{}])",
-                  list),
+      fmt::format(
+          "SELECT file_name, TRY(decode(key)), TRY(decode(value)) FROM parquet_kv_metadata([{}])",
+          list),
       [&](const Row& row) {
         const auto at = files.find(text(row[0]));
         if (at == files.end()) return pi::Status();

@@ -161,12 +161,16 @@ std::string versions_text(const std::vector<Version>& versions, const Whole& all
   return out;
 }
 
+std::string ticks_of_hosts(int64_t ticks, int64_t hosts) {
+  return fmt::format("{} ticks of {} {}", ticks, hosts, hosts == 1 ? "host" : "hosts");
+}
+
 std::string text_of(const Comparison& comparison, const Question& question) {
   const Whole& all = comparison.whole;
   const size_t lines = question.lines, width = question.width;
   std::string out =
-      fact_line("A", fmt::format("{} ticks of {} hosts", all.a, all.hosts_a), width) +
-      fact_line("B", fmt::format("{} ticks of {} hosts", all.b, all.hosts_b), width) +
+      fact_line("A", ticks_of_hosts(all.a, all.hosts_a), width) +
+      fact_line("B", ticks_of_hosts(all.b, all.hosts_b), width) +
       fact_line("CHANGE", "share in B minus share in A, in points of percent", width) +
       fact_line(
           "z",

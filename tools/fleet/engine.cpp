@@ -168,7 +168,7 @@ class DuckDb final : public Engine {
     if (state.get() != 0) {
       const char* const why = f_.result_error(&result);
       // It can contain names of files.
-      status = pi::Error{-1, why ? pi::printable(why, "\n") : "DuckDB gives no reason."};
+      status = pi::Error{failed, why ? pi::printable(why, "\n") : "DuckDB gives no reason."};
     } else {
       status = take_rows(result, take);
     }

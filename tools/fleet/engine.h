@@ -30,6 +30,7 @@ class Engine {
   };
   static pi::Result<std::unique_ptr<Engine>> open(const Options& options);
   virtual ~Engine() = default;
+  static constexpr int failed = -2;  // code of the errors that the engine itself reports
 
   // Calls take for each row, until it fails. Columns must be BIGINT, DOUBLE or VARCHAR. Shows
   // progress on a terminal.

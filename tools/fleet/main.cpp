@@ -11,7 +11,7 @@
 #include <ctime>
 
 #include "days.h"
-#include "incomplete.h"
+#include "damaged_tables.h"
 #include "questions.h"
 #include "resolve.h"
 
@@ -182,7 +182,8 @@ int run(const std::vector<std::string>& words) {
                                  : answer_of(**engine, question);
   if (answer) return print(*answer);
   fail(answer.error());
-  if (const std::string hint = hint_on_incomplete(question); !hint.empty()) cli::hint(hint);
+  if (const std::string hint = hint_on_damage(**engine, question, answer.error()); !hint.empty())
+    cli::hint(hint);
   return cli::exit_failure;
 }
 

@@ -270,12 +270,13 @@ pi::Result<PageStacks> stacks_of(Engine& engine) {
 PageFacts page_facts(const Question& question, const Summary& summary, const Answer& answer) {
   PageFacts facts;
   facts.facts = {{"Hosts", fmt::format("{} (kernels: {})", summary.hosts, summary.kernels)},
-                 {"Time", fmt::format("{} to {} UTC", time_text(summary.first_micros),
-                                      time_text(summary.last_micros))},
-                 {"Ticks", std::to_string(summary.ticks)}};
+                 {"Time", period_text(summary)},
+                 {"Ticks", ticks_text(summary)}};
   for (const auto& [lead, words] :
        {std::pair("Selected", &question.where), {"A", &question.a}, {"B", &question.b}})
     if (!words->empty()) facts.facts.emplace_back(lead, fmt::format("{}", fmt::join(*words, ", ")));
+  if (question.a.empty() != question.b.empty() && question.at == Period::open_end)
+    facts.facts.emplace_back(question.a.empty() ? "A" : "B", "the rest");
   if (question.at != Period::open_end)
     facts.facts.emplace_back("B begins", time_text(question.at * 1'000'000) + " UTC");
   facts.notes = answer.warnings;

@@ -38,11 +38,8 @@ pi::Result<std::vector<Line>> lines_of(Engine& engine, const std::string& level)
 std::string facts(const Summary& summary, size_t width) {
   return fact_line("Hosts", fmt::format("{} (kernels: {})", summary.hosts, summary.kernels),
                    width) +
-         fact_line("Time",
-                   fmt::format("{} to {} UTC", time_text(summary.first_micros),
-                               time_text(summary.last_micros)),
-                   width) +
-         fact_line("Ticks", fmt::format("{}", summary.ticks), width) +
+         fact_line("Time", period_text(summary), width) +
+         fact_line("Ticks", ticks_text(summary), width) +
          fact_line("Lost", fmt::format("{}", summary.lost), width);
 }
 

@@ -74,7 +74,9 @@ pi::Status make_tables(Engine& engine, Query query, const Question& question,
 }
 
 // Tables of another kind or version can have the columns that a question needs, and would count.
-pi::Status check_schemas(Engine& engine, const Question& question, const Sources& sources) {
+// Warns of those that are elsewhere than where they were written.
+pi::Status check_schemas(Engine& engine, const Question& question, const Sources& sources,
+                         std::vector<std::string>& warnings) {
   constexpr std::string_view needed = "records 3.";
   std::string patterns;
   const auto add = [&](const std::string& pattern) {
@@ -99,14 +101,35 @@ pi::Status check_schemas(Engine& engine, const Question& question, const Sources
       engine.query(sql(Query::schemas, {{"files", "[" + patterns + "]"},
                                         {"needed", literal(fmt::format("{}%", needed))}}));
   if (!rows) return rows.error();
-  if (rows->empty()) return {};
-  return pi::Error{
-      -1,
-      fmt::format("{} has the schema '{}', not '{}x': if it is a table of post --fleet of another "
-                  "version, write all of them again, in a new folder; else it does not belong "
-                  "there.",
-                  pi::printable(text(rows->front()[0])), pi::printable(text(rows->front()[1])),
-                  needed)};
+  for (const Row& row : *rows) {
+    const std::string file = pi::printable(text(row[2]));
+    if (whole(row[0]) != 0)
+      return pi::Error{
+          -1, fmt::format("{} has the schema '{}', not '{}x': if it is a table of post --fleet of "
+                          "another version, write all of them again, in a new folder; else it does "
+                          "not belong there.",
+                          file, pi::printable(text(row[3])), needed)};
+    const int64_t count = whole(row[1]);
+    warnings.push_back(fmt::format(
+        "{} not where post has written {}: {} was {}. What is there twice counts twice, and all "
+        "of it as of the host that the folder's name has.",
+        count == 1 ? "A table is" : fmt::format("{} tables are", count), count == 1 ? "it" : "them",
+        file, pi::printable(text(row[4]))));
+  }
+  return {};
+}
+
+// What A and B are, apart from times. If only one of them is described, the other one is the rest.
+pi::Result<std::pair<std::string, std::string>> conditions_of_sides(const Question& question) {
+  auto a = condition(question.a), b = condition(question.b);
+  if (!a) return a.error();
+  if (!b) return b.error();
+  const auto rest = [](const std::string& test) {
+    return fmt::format("NOT COALESCE({}, FALSE)", test);
+  };
+  if (question.at == Period::open_end && question.b.empty()) b = rest(*a);
+  if (question.at == Period::open_end && question.a.empty()) a = rest(*b);
+  return std::pair(std::move(*a), std::move(*b));
 }
 
 // Makes a view of the selected rows of another one, with their sides.
@@ -122,19 +145,40 @@ pi::Status make_selection(Engine& engine, const Question& question, bool two_sid
   };
   const std::string make = fmt::format("CREATE VIEW {} AS ", view);
   if (!two_sides) return run(engine, make + select("A", all_of(question.period, "TRUE")));
-  const auto a = condition(question.a), b = condition(question.b);
-  if (!a) return a.error();
-  if (!b) return b.error();
+  const auto sides = conditions_of_sides(question);
+  if (!sides) return sides.error();
+  const auto& [a, b] = *sides;
   Period before = question.period, after = question.period;
   if (question.at != Period::open_end) {
     before.until = std::min(before.until, question.at);
     after.since = std::max(after.since, question.at);
   }
-  const std::string of_a = all_of(before, *a);
+  const std::string of_a = all_of(before, a);
   // A loss counts once.
   return run(engine, make + select("A", of_a) + " UNION ALL " +
                          select("B", fmt::format("{} AND (kind <> 'lost' OR NOT ({}))",
-                                                 all_of(after, *b), of_a)));
+                                                 all_of(after, b), of_a)));
+}
+
+// Ticks can be in A and in B.
+pi::Status warn_of_both(Engine& engine, const Question& question,
+                        std::vector<std::string>& warnings) {
+  if (question.a.empty() || question.b.empty() || question.at != Period::open_end) return {};
+  const auto where = condition(question.where);
+  const auto sides = conditions_of_sides(question);
+  if (!where) return where.error();
+  if (!sides) return sides.error();
+  const auto rows = engine.query(fmt::format(
+      "SELECT CAST(COALESCE(SUM(count), 0) AS BIGINT) FROM all_records WHERE kind = 'tick' AND {} "
+      "AND ({}) AND ({}) AND ({})",
+      condition(question.period), *where, sides->first, sides->second));
+  if (!rows) return rows.error();
+  if (const int64_t both = rows->empty() ? 0 : whole(rows->front()[0]); both != 0)
+    warnings.push_back(
+        fmt::format("{} ticks are in A and in B. (Processes of one name in one trace are not told "
+                    "apart: of two builds of a program, all their ticks are on both sides.)",
+                    both));
+  return {};
 }
 
 std::string list_of(const std::vector<std::string>& files) {
@@ -197,7 +241,8 @@ pi::Status make_record_view(Engine& engine, const Question& question,
                              : "no tick is selected: no table is of the days of --since and "
                                "--until."};
   if (*tables)
-    if (const pi::Status status = check_schemas(engine, question, *sources); !status) return status;
+    if (const pi::Status status = check_schemas(engine, question, *sources, warnings); !status)
+      return status;
   if (sources->records.empty() && sources->days.empty())
     return pi::Error{-1, "no table is of that time, or has what the question needs."};
   if (sources->missing != 0)
@@ -229,6 +274,8 @@ pi::Status check_folder(const std::string& folder) {
   if (std::filesystem::exists(names) && !std::filesystem::is_regular_file(names))
     return pi::Error{-1,
                      fmt::format("{} is not a regular file.", pi::printable(names_file(folder)))};
+  if (!std::filesystem::exists(folder, problem))
+    return pi::Error{-1, fmt::format("there is no folder {}.", pi::printable(folder))};
   if (!std::filesystem::is_directory(folder + "/records", problem) &&
       !std::filesystem::is_directory(folder + "/days", problem))
     return pi::Error{-1, fmt::format("{} is no folder of post --fleet: it has no folder records.",
@@ -256,6 +303,8 @@ pi::Status make_views(Engine& engine, const Question& question, bool two_sides,
                       std::vector<std::string>& warnings) {
   if (const pi::Status status = make_record_view(engine, question, warnings); !status)
     return status;
+  if (two_sides)
+    if (const pi::Status status = warn_of_both(engine, question, warnings); !status) return status;
   return make_selection(engine, question, two_sides, "records", "all_records");
 }
 
@@ -306,11 +355,13 @@ Cells::Set columns_of(const std::string& level) {
 pi::Result<Summary> summarize(Engine& engine, Answer& answer) {
   const auto rows = engine.query(sql(Query::summary));
   if (!rows) return rows.error();
-  if (rows->size() != 1 || rows->front().size() != 7)
+  if (rows->size() != 1 || rows->front().size() != 9)
     return pi::Error{-1, "DuckDB returned no summary."};
   const auto& row = rows->front();
   const Summary summary{whole(row[0]), whole(row[1]), whole(row[2]), whole(row[3]),
-                        whole(row[4]), whole(row[5]), whole(row[6])};
+                        whole(row[4]), whole(row[5]), whole(row[7]), whole(row[8])};
+  if (whole(row[6]) < 0)
+    return pi::Error{Engine::failed, "a table has a negative number of ticks."};
   if (summary.ticks == 0) return pi::Error{-1, "no tick is selected; there is nothing to report."};
   if (summary.lost != 0)
     answer.warnings.push_back(fmt::format("{} records were lost on the hosts.", summary.lost));
@@ -320,6 +371,17 @@ pi::Result<Summary> summarize(Engine& engine, Answer& answer) {
         "Their sums and shares mean little.",
         summary.kinds));
   return summary;
+}
+
+std::string period_text(const Summary& summary) {
+  return fmt::format("{} to {} UTC, when the first and the last row begin",
+                     time_text(summary.first_micros), time_text(summary.last_micros));
+}
+
+std::string ticks_text(const Summary& summary) {
+  if (summary.idle == 0) return std::to_string(summary.ticks);
+  return fmt::format("{}, of which {} idle (SystemProcess); shares are of all", summary.ticks,
+                     summary.idle);
 }
 
 std::optional<std::string> missing_paths(int64_t in_paths, int64_t selected,

@@ -20,6 +20,7 @@ struct Summary {
   int64_t ticks = 0;
   int64_t lost = 0;
   int64_t kinds = 0;  // of ticks: what they count
+  int64_t idle = 0;   // of the ticks, those of the idle task
   int64_t first_micros = 0;
   int64_t last_micros = 0;
 };
@@ -66,6 +67,10 @@ pi::Status make_path_view(Engine& engine, const Question& question, bool two_sid
 // An error if no tick is selected. Warnings about losses and kinds of ticks are added to the
 // answer.
 pi::Result<Summary> summarize(Engine& engine, Answer& answer);
+
+// Facts of an answer.
+std::string period_text(const Summary& summary);
+std::string ticks_text(const Summary& summary);
 
 // A warning, unless as many ticks have call paths as were selected: the tables of call paths may
 // have been removed, or not copied.

@@ -190,7 +190,7 @@ class Pusher {
         case Outcome::Kind::later:
           return wait(outcome, files.size() - i);
         case Outcome::Kind::stop:
-          fail(fmt::format("{}; {} files wait.", reason(outcome), files.size() - i));
+          fail(fmt::format("{}; {}.", reason(outcome), waiting(files.size() - i)));
           return false;
       }
     }
@@ -206,6 +206,10 @@ class Pusher {
         request_for(settings_.store, settings_.url, settings_.host, std::move(*bytes));
     if (!request) return {Outcome::Kind::refused, 0, 0, request.error().message};
     return send(*request, settings_.connection, settings_.store);
+  }
+
+  static std::string waiting(size_t files) {
+    return files == 1 ? "1 file waits" : fmt::format("{} files wait", files);
   }
 
   static std::string reason(const Outcome& outcome) {
@@ -235,7 +239,7 @@ class Pusher {
                  static_cast<double>(outcome.retry_after_s) * (1 + (part(random_) - 0.5) / 10));
     const std::chrono::duration<double> pause(seconds);
     if (Clock::now() + pause > since_ + settings_.patience) {
-      fail(fmt::format("{}; {} files wait for the next time.", reason(outcome), left));
+      fail(fmt::format("{}; {} for the next time.", reason(outcome), waiting(left)));
       return false;
     }
     std::this_thread::sleep_for(pause);

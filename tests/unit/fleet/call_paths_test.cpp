@@ -36,6 +36,7 @@ TEST(CallPaths, StacksThatLackSomethingAreAnError) {
   EXPECT_THAT(paths.add_stack("one", 1, {}, "f").error().message, HasSubstr("one number"));
   EXPECT_THAT(paths.add_ticks("one", 5, "shop", 1).error().message,
               HasSubstr("a stack is missing"));
+  EXPECT_THAT(paths.add_ticks("one", 1, "shop", -1).error().message, HasSubstr("negative"));
   EXPECT_THAT(paths.add_ticks("a\nb", 1, "shop", 1).error().message, HasSubstr("'a\\x0ab'"));
 }
 

@@ -111,8 +111,12 @@ def sides_of(frame, given):
     frame = frame[selected(frame, given.where) & within(frame, given.since, given.until)]
     if given.question != "diff":
         return frame.assign(side="A")
-    a = selected(frame, given.a) & within(frame, None, given.at)
-    b = selected(frame, given.b) & within(frame, given.at, None)
+    a, b = selected(frame, given.a), selected(frame, given.b)
+    if given.at is None and not given.b:
+        b = ~a
+    elif given.at is None and not given.a:
+        a = ~b
+    a, b = a & within(frame, None, given.at), b & within(frame, given.at, None)
     return pandas.concat([frame[a].assign(side="A"), frame[b & ~(a & (frame["kind"] == "lost"))].assign(side="B")])
 
 

@@ -6,6 +6,8 @@ SELECT CAST(COUNT(DISTINCT CASE WHEN kind = 'tick' THEN host END) AS BIGINT) AS 
        CAST(COALESCE(SUM(CASE WHEN kind = 'tick' THEN sums ELSE 0 END), 0) AS BIGINT) AS ticks,
        CAST(COALESCE(SUM(CASE WHEN kind = 'lost' THEN sums ELSE 0 END), 0) AS BIGINT) AS lost,
        CAST(COUNT(DISTINCT CASE WHEN kind = 'tick' THEN CONCAT(COALESCE(unit, ''), ' ', CAST(per_tick AS VARCHAR)) END) AS BIGINT) AS kinds,
+       CAST(COALESCE(SUM(CASE WHEN kind = 'tick' THEN idle ELSE 0 END), 0) AS BIGINT) AS idle,
+       CAST(COALESCE(MIN(least), 0) AS BIGINT) AS least,
        CAST(COALESCE(MIN(CASE WHEN kind = 'tick' THEN first END), 0) AS BIGINT) AS first_micros,
        CAST(COALESCE(MAX(CASE WHEN kind = 'tick' THEN last END), 0) AS BIGINT) AS last_micros
 FROM (SELECT kind,
@@ -14,6 +16,8 @@ FROM (SELECT kind,
              unit,
              CASE WHEN kind = 'tick' THEN CAST(COALESCE(amount, 0) / count AS BIGINT) END AS per_tick,
              SUM(count) AS sums,
+             SUM(CASE WHEN process = 'SystemProcess' THEN count ELSE 0 END) AS idle,
+             MIN(count) AS least,
              MIN(first_micros) AS first,
              MAX(last_micros) AS last
       FROM records

@@ -181,10 +181,12 @@ ParquetWriter::ParquetWriter(const StringTable& names, std::vector<Column> colum
     : names_(names),
       columns_(std::move(columns)),
       sink_(sink),
-      zstd_level_(zstd_level),
       context_(ZSTD_createCCtx()),
       chunks_(columns_.size()) {
   if (!context_) throw std::bad_alloc();
+  ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, zstd_level);
+  // All readers verify it, unlike the sum in the header of a page.
+  ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 1);
 }
 
 ParquetWriter::~ParquetWriter() = default;
@@ -328,8 +330,8 @@ bool ParquetWriter::write_dictionary(const Column& column, const std::string& le
 bool ParquetWriter::write_page(std::string_view body, int32_t values, bool dictionary,
                                Encoding encoding, WrittenColumn& written) {
   packed_.resize(ZSTD_compressBound(body.size()));
-  const size_t packed = ZSTD_compressCCtx(context_.get(), packed_.data(), packed_.size(),
-                                          body.data(), body.size(), zstd_level_);
+  const size_t packed =
+      ZSTD_compress2(context_.get(), packed_.data(), packed_.size(), body.data(), body.size());
   if (ZSTD_isError(packed)) return false;
   const std::string_view bytes(packed_.data(), packed);
   const uLong sum = ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());

@@ -117,7 +117,6 @@ class ParquetWriter {
   const StringTable& names_;
   const std::vector<Column> columns_;
   Sink& sink_;
-  const int zstd_level_;
   std::unique_ptr<ZSTD_CCtx, FreeContext> context_;
   std::string packed_;
   std::vector<Chunk> chunks_;

@@ -83,9 +83,11 @@ std::vector<LeadAndText> stack_sentences(const StackCounts& stacks, const char* 
   add_part("Guessed user stacks", stacks.guessed,
            " reach the start of their thread through code without unwind tables, whose callers the "
            "frame pointer gave, or a signal handler's own stack; some callers may be wrong.");
-  add_part("Broken user stacks", stacks.user_broken,
-           " do not reach the start of their thread, as in code without frame pointers whose unwind "
-           "tables are missing or were not used; outer callers are missing, and [broken] represents them.");
+  add_part(
+      "Broken user stacks", stacks.user_broken,
+      " do not reach the start of their thread, as in code without frame pointers whose unwind "
+      "tables are missing or were not used; outer callers are missing, and [broken] represents "
+      "them.");
   add_part(
       "Cut kernel stacks", stacks.kernel_cut,
       " were deeper than the requested depth (swtrace stacks -depth); outer callers are missing, "

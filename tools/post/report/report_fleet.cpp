@@ -145,10 +145,19 @@ void merge_rows(std::vector<FleetRow>& rows) {
   rows.resize(std::min(rows.size(), last + 1));
 }
 
+// "date=2026-11-27/host=web1/1795737600123456789.parquet"; "" if the table has another place.
+std::string place_of(const Options& options) {
+  constexpr std::string_view above = "/records/";
+  const std::string path = options.fleet_records.value_or("");
+  const size_t at = path.rfind(above);
+  return at == path.npos ? "" : path.substr(at + above.size());
+}
+
 class FleetTables final : public Subscriber, private RecordsByTime::Output {
  public:
   explicit FleetTables(const ReportContext& context)
       : names_(context),
+        place_(place_of(context.options)),
         rare_below_(context.options.rare_below),
         records_(context.processes, context.symbolizer, context.names,
                  records_options(context, false), *this) {}
@@ -216,6 +225,7 @@ class FleetTables final : public Subscriber, private RecordsByTime::Output {
   }
 
   const ParquetNames names_;
+  const std::string place_;  // of the table of records
   const uint64_t rare_below_;
   RecordsByTime records_;
   std::vector<FleetRow> rows_;
@@ -367,6 +377,7 @@ bool FleetTables::write_records(const Summary& summary, Sink& sink) const {
   ParquetWriter::Metadata metadata = names_.metadata(summary, "records", fleet_version);
   const int64_t end = ParquetNames::micros(last_time_, records_.epoch());
   metadata.emplace_back("pitrace.end", std::to_string(end));
+  metadata.emplace_back("pitrace.place", place_);
   return writer.finish(metadata);
 }
 
