@@ -4,9 +4,9 @@
 // A file is a sequence of sections, each a 512-byte header and data_size bytes, then the texts of
 // /proc/kallsyms and /proc/modules, whose offsets are in the first header; in a file that was
 // written during the trace these are sections of their own. Either text can be one zstd frame;
-// libperfutil writes both as one, with a checksum. The first 256 bytes of the header are the published layout,
-// packed and misaligned by history: read and write it by these offsets, never through a struct.
-// docs/man/nrm2.5 has the full description.
+// libperfutil writes both as one, with a checksum. The first 256 bytes of the header are the
+// published layout, packed and misaligned by history: read and write it by these offsets, never
+// through a struct. docs/man/nrm2.5 has the full description.
 #ifndef PI_NRM2_H
 #define PI_NRM2_H
 
