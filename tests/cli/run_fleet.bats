@@ -102,6 +102,30 @@ tables() { find fleet/records -name '*.parquet' | wc -l; }
     [ "$(value partial) $(value added)" = "0 2" ]
 }
 
+@test "ended while it adds what earlier runs have left, it leaves the rest for the next start" {
+    settings seconds=1000
+    start
+    until_recording
+    calls 0.5 >/dev/null
+    kill -KILL "$fleet"
+    wait "$fleet" || true
+    PITRACE_SOCKET=$PWD/spool/recorder swtrace free
+    for i in {1..12}; do cp spool/open.nrm2 "spool/closed-$i.nrm2"; done
+    rm spool/open.nrm2
+    # A second trace begins before all of them are added.
+    start
+    until_recording
+    calls 0.5 >/dev/null
+    end
+    [ "$(value failed)" -eq 0 ]
+    [ "$(find spool -name 'closed-*' | wc -l)" -eq $((13 - $(value added))) ]
+    before=$(value added)
+    start
+    until_value added $((13 - before))
+    end
+    [ "$(value failed) $((before + $(value added))) $(find spool -name '*.nrm2' | wc -l)" = "0 14 0" ]
+}
+
 @test "the limit of the disk removes the oldest tables, and is reported" {
     settings seconds=1 disk_mb=10
     mkdir -p fleet/records/date=2000-01-01/host=a spool
@@ -135,6 +159,13 @@ tables() { find fleet/records -name '*.parquet' | wc -l; }
         run -125 run.fleet --config settings
         [[ $output == *"another user could"* ]]
     done
+}
+
+@test "a folder whose name is too long for a socket is refused" {
+    long=$PWD/$(printf 'x%.0s' {1..100})
+    settings "spool=$long"
+    run -125 run.fleet --config settings
+    [[ $output == *"$long is too long for the recorder's socket"* ]]
 }
 
 @test "after the recorder is killed another one records; what a killed post has left is removed" {
