@@ -34,19 +34,26 @@ bytes() {
   done
 }
 
-# The most memory of processes of a name in a control group, in KB of their own (not shared with others), while the group has any.
+# The most memory of processes of a name in a control group, in KB of their own (not shared with others), until it is killed. One process:
+# each that it started would be recorded, too.
 watch_memory() { # watch_memory GROUP FILE
-  local pid name kilobytes
-  declare -A most
-  while sleep 0.2; do
-    while read -r pid; do
-      name=$(cat "/proc/$pid/comm" 2>/dev/null) || continue
-      kilobytes=$(awk '/^Private_/ { sum += $2 } END { printf "%d", sum }' "/proc/$pid/smaps_rollup" 2>/dev/null) || continue
-      if ((kilobytes > ${most[$name]-0})); then most[$name]=$kilobytes; fi
-    done <"$1/cgroup.procs"
-    for name in "${!most[@]}"; do printf '%s %d\n' "$name" "${most[$name]}"; done >"$2.new"
-    mv "$2.new" "$2"
-  done
+  exec python3 - "$1" "$2" <<'END'
+import os, sys, time
+group, file = sys.argv[1:]
+most = {}
+while True:
+    for pid in open(group + '/cgroup.procs').read().split():
+        try:
+            name = open(f'/proc/{pid}/comm').read().strip()
+            own = sum(int(line.split()[1]) for line in open(f'/proc/{pid}/smaps_rollup') if line.startswith('Private_'))
+        except OSError:
+            continue
+        most[name] = max(most.get(name, 0), own)
+    with open(file + '.new', 'w') as out:
+        out.writelines(f'{name} {own}\n' for name, own in most.items())
+    os.rename(file + '.new', file)
+    time.sleep(0.2)
+END
 }
 
 # Of a control group of its own: all that run.fleet starts, also what ended.
