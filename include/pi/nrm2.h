@@ -47,7 +47,17 @@ constexpr size_t slow_tsc = 240;
 constexpr size_t version = 244;
 constexpr size_t os = 248;  // "Linux  " and NUL
 constexpr size_t variable_tick = 256;
+constexpr size_t sum = 264;  // our addition, 8 bytes: sum_of() the data; 0: none, as of records
 }  // namespace offset
+
+// The checksum of a section without records, of size bytes at data: FNV-1a of 64 bits. A byte that
+// has changed always changes it.
+inline uint64_t sum_of(const void* data, size_t size) {
+  uint64_t sum = 0xcbf29ce484222325;
+  for (size_t i = 0; i < size; ++i)
+    sum = (sum ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3;
+  return sum;
+}
 
 // The number of the stream of names that the recorder itself has made, instead of that of a CPU.
 constexpr uint32_t recorder_cpu = 0xffff;
@@ -60,7 +70,7 @@ enum section_type : uint32_t {
   section_trace = 2,
   section_final_mte = 4,
   section_stacks = 8,  // our addition: PITRACE_MAJOR_STACK records for those of section_trace
-  // Our additions. Readers skip types they do not know.
+  // Our additions. Readers skip types they do not know in files of a later version.
   section_info = 0x100,         // text: "key=value" lines, keys in namespace info
   section_build_ids = 0x200,    // text: "BUILDID PATH" lines; "-" for a file without one, "?" for
                                 // one that changed or vanished before it could be read, "!" for one

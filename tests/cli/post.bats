@@ -324,6 +324,34 @@ dispatch() {
     [ -s new/directory/tprof.out ]
 }
 
+@test "no output replaces the trace, or another output" {
+    make_trace 4
+    cp swtrace.nrm2 whole
+    for words in --html=swtrace.nrm2 --json=./swtrace.nrm2 --archive=swtrace.nrm2 "-o . --html=$PWD/swtrace.nrm2"; do
+        # shellcheck disable=SC2086 # words
+        run -1 post -r swtrace.nrm2 $words
+        [[ $output == *"swtrace.nrm2 is read: it cannot be replaced"* ]]
+        cmp whole swtrace.nrm2
+    done
+    mv swtrace.nrm2 tprof.out
+    run -1 post tprof.out
+    cmp whole tprof.out
+    mv tprof.out swtrace.nrm2
+    run -0 post --json=first.json
+    run -1 post --diff first.json swtrace.nrm2 --json=first.json
+    [[ $output == *"first.json is read"* ]]
+    # A link is replaced.
+    ln -s swtrace.nrm2 link.html
+    run -0 post --html=link.html
+    cmp whole swtrace.nrm2
+    [[ ! -L link.html ]]
+    for words in --html=tprof.out '--html=same --json=same' '--json=./tprof.pb.gz --export pprof'; do
+        # shellcheck disable=SC2086 # words
+        run -1 post $words
+        [[ $output == *"two files are to be written to"* ]]
+    done
+}
+
 @test "--page prints the page with which tprof.out begins" {
     make_trace 4
     run -0 --separate-stderr post --page

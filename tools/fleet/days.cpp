@@ -35,20 +35,17 @@ constexpr const char* day_file = "day.parquet";
 constexpr const char* unfinished_file = "day.unfinished";
 constexpr std::string_view day_schema = "days 1.";
 
+// Names and sizes of files.
+using Files = std::set<std::string>;
+
 // A host's folder of a day.
 struct HostDay {
   std::string date;       // "2026-11-27"
-  std::string records;    // which tables of traces it has; empty: none
-  std::string days;       // of which tables the sums by day are; empty: there are none
+  Files records;          // which tables of traces it has
+  Files days;             // of which tables the sums by day are; empty: there are none
   bool overlaps = false;  // of these tables, two had the same time
   // Tables that have been removed since still count.
-  bool true_sums() const {
-    return !days.empty() && (records == days || files_in(records) < files_in(days));
-  }
-
- private:
-  // Each begins with the number of files.
-  static int files_in(const std::string& content) { return std::atoi(content.c_str()); }
+  bool true_sums() const { return !days.empty() && std::ranges::includes(days, records); }
 };
 using HostDays = std::map<std::string, HostDay>;  // by "date=.../host=..."
 
@@ -94,24 +91,31 @@ pi::Status each_day(const std::string& table, const Dates& dates,
 
 namespace {
 
-// Which tables are in a folder: a sum of their names and sizes (FNV-1a). A trace that is added
-// again has another size.
-pi::Result<std::string> content_of(const std::string& path) {
-  std::set<std::string> files;
+// Which tables are in a folder. A trace that is added again has another size.
+pi::Result<Files> content_of(const std::string& path) {
+  Files files;
   std::error_code problem;
   fs::directory_iterator at(path, problem);
   for (; !problem && at != fs::directory_iterator(); at.increment(problem)) {
     const std::string name = at->path().filename().string();
     if (!name.ends_with(".parquet")) continue;
     const uintmax_t size = at->file_size(problem);
-    if (!problem) files.insert(fmt::format("{} {}\n", name, size));
+    if (!problem) files.insert(fmt::format("{} {}", name, size));
   }
   if (problem) return cannot(path, "read", problem.value());
-  if (files.empty()) return std::string();
-  uint64_t sum = 0xcbf29ce484222325;
-  for (const std::string& file : files)
-    for (const char c : file) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return fmt::format("{} {:016x}", files.size(), sum);
+  return files;
+}
+
+// The same as text of a table's metadata. No name has a slash.
+std::string text_of(const Files& files) {
+  return fmt::format("{}/", fmt::join(files, "/"));
+}
+
+Files files_of(std::string_view text) {
+  Files files;
+  for (size_t end = 0; (end = text.find('/')) != text.npos; text.remove_prefix(end + 1))
+    files.emplace(text.substr(0, end));
+  return files;
 }
 
 std::string path_of(const std::string& folder, const char* table, const std::string& host_day) {
@@ -138,7 +142,7 @@ pi::Status read_sums(Engine& engine, const std::string& folder, HostDays& all) {
       [&](const Row& row) {
         const auto at = files.find(text(row[0]));
         if (at == files.end()) return pi::Status();
-        if (text(row[1]) == "pitrace.of") at->second->days = text(row[2]);
+        if (text(row[1]) == "pitrace.of") at->second->days = files_of(text(row[2]));
         if (text(row[1]) == "pitrace.overlaps") at->second->overlaps = text(row[2]) == "true";
         if (text(row[1]) == "pitrace.schema" && text(row[2]).starts_with(day_schema))
           known.insert(at->first);
@@ -205,7 +209,7 @@ pi::Status save(const std::string& file) {
 
 // The file has its name when it is complete and on the disk.
 pi::Status write_sums(Engine& engine, const std::string& folder, const std::string& name,
-                      const std::string& content, std::set<std::string>& overlaps) {
+                      const Files& content, std::set<std::string>& overlaps) {
   if (const pi::Status status = make_folders(folder, name); !status) return status;
   const std::string place = path_of(folder, day_table, name) + "/";
   const std::string unfinished = place + unfinished_file;
@@ -218,7 +222,7 @@ pi::Status write_sums(Engine& engine, const std::string& folder, const std::stri
   const auto rows =
       engine.query(sql(Query::compact, {{"files", files},
                                         {"to", literal(unfinished)},
-                                        {"of", literal(content)},
+                                        {"of", literal(text_of(content))},
                                         {"overlaps", overlapping->empty() ? "false" : "true"}}));
   pi::Status status = rows ? save(unfinished) : rows.error();
   if (status && ::rename(unfinished.c_str(), (place + day_file).c_str()) != 0)

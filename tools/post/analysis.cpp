@@ -48,6 +48,7 @@ void check_running_kernel(const TraceInfo& info) {
 }  // namespace
 
 pi::Status open_trace(TraceRun& run) {
+  OutputFile::keep(run.path);
   pi::UniqueFd unpacked;
   if (is_archive(run.path)) {
     auto content = unpack_archive(run.path, run.scratch);
@@ -110,6 +111,7 @@ pi::Status TickAnalysis::use_symbols() {
 pi::Status TickAnalysis::read_tables() {
   if (!options_.html) return {};
   for (const std::string& path : options_.report.data_files) {
+    OutputFile::keep(path);
     auto tables = read_html_tables(path);
     if (!tables) return tables.error();
     std::ranges::move(*tables, std::back_inserter(tables_));

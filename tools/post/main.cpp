@@ -369,6 +369,7 @@ pi::Result<Profile> read_profile(const std::string& path, const Options& given, 
   constexpr size_t largest_json = size_t{1} << 30;
   TraceRun run;
   run.path = path;
+  OutputFile::keep(path);
   auto source = FileSource::open(path);
   if (!source) return source.error();
   char beginning[64];

@@ -52,7 +52,7 @@ void Kernel::set_saved(SavedKernel kernel) {
   saved_ = std::move(kernel);
 }
 
-std::string Kernel::read(const TextLocation& location) {
+std::string Kernel::read(const TextLocation& location, const char* what) {
   if (location.file.empty()) return "";
   const uint64_t limit =
       location.size == 0 ? max_text_size : std::min(location.size, max_text_size);
@@ -60,8 +60,9 @@ std::string Kernel::read(const TextLocation& location) {
   if (text && text->starts_with(zstd_magic)) {
     auto plain = unpacked(*text);
     if (plain) return std::move(*plain);
-    own_notes_.add_damage("the kernel's symbols or modules are not read: " + plain.error().message,
-                          text->size());
+    own_notes_.add_damage(
+        "the kernel's " + std::string(what) + " are not read: " + plain.error().message,
+        text->size());
     return "";
   }
   if (text) {
@@ -81,8 +82,8 @@ void Kernel::load() {
     for (std::string& text : saved_->notes) own_notes_.add(std::move(text));
     saved_.reset();
   } else {
-    const std::string kallsyms = read(kallsyms_location_);
-    symbols_ = KernelSymbols(kallsyms, read(modules_location_));
+    const std::string kallsyms = read(kallsyms_location_, "symbols");
+    symbols_ = KernelSymbols(kallsyms, read(modules_location_, "modules"));
     if (const auto& damage = symbols_.damage(); damage.lines != 0)
       own_notes_.add_damage(
           "the kernel's symbols or modules are damaged: " + std::to_string(damage.lines) +

@@ -66,7 +66,8 @@ class Kernel {
  private:
   void load();
   void load_image();
-  std::string read(const TextLocation& location);
+  // what: "symbols" or "modules".
+  std::string read(const TextLocation& location, const char* what);
 
   Notes& notes_;
   TextLocation kallsyms_location_;

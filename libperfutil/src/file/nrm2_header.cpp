@@ -40,7 +40,12 @@ HeaderBytes make_header(const FileFacts& file, const SectionFacts& section) {
   put(header, at::section_type, section.type);
   put(header, at::version, nrm2::version);
   std::memcpy(header.data() + at::os, "Linux  ", 8);
+  put(header, at::sum, section.sum);
   return header;
+}
+
+uint64_t section_sum(uint32_t type, Bytes data) {
+  return type < nrm2::section_info ? 0 : nrm2::sum_of(data.data(), data.size());
 }
 
 Bytes bytes_of(const std::string& text) {

@@ -30,7 +30,11 @@ struct SectionFacts {
   uint64_t time = 0;  // of the last off(), or of the newest record
   uint64_t lost = 0;  // by this stream so far
   bool full = false;  // a record did not fit into this buffer, and recording ended
+  uint64_t sum = 0;   // nrm2::sum_of() the data; 0: it is records
 };
+
+// The checksum of the data of a section of that type: 0 for records.
+uint64_t section_sum(uint32_t type, std::span<const std::byte> data);
 
 HeaderBytes make_header(const FileFacts& file, const SectionFacts& section);
 

@@ -70,7 +70,8 @@ HeaderBytes Writer::header_of(const Section& section) const {
   const FileFacts file{PITRACE_MODE_NORMAL | nrm2::mode_mte_at_end, content_.start_time,
                        content_.interval_id, static_cast<uint32_t>(cpus.size())};
   return make_header(file, {section.type, section.cpu, static_cast<uint32_t>(section.data.size()),
-                            content_.stop_time, section.lost, section.full});
+                            content_.stop_time, section.lost, section.full,
+                            section_sum(section.type, section.data)});
 }
 
 std::vector<Section> Writer::plan() const {

@@ -42,7 +42,9 @@ Result<StreamFile> StreamFile::create(const std::string& name, const FileFacts& 
 
 int StreamFile::append(const SectionFacts& section, Bytes data) {
   const uint64_t begin = file_.size();
-  int error = file_.append(make_header(facts_, section));
+  SectionFacts facts = section;
+  facts.sum = section_sum(section.type, data);
+  int error = file_.append(make_header(facts_, facts));
   if (error == 0) error = file_.append(data);
   if (error != 0) (void)file_.truncate(begin);
   return error;

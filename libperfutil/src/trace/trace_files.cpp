@@ -221,6 +221,7 @@ Status Trace::write_snapshot(const std::string& name, const CollectorStatus& now
     SectionFacts facts;
     facts.type = type;
     facts.bytes = static_cast<uint32_t>(text.size());
+    facts.sum = section_sum(type, bytes_of(text));
     if (error == 0) error = target->file.append(make_header(stream_->facts(), facts));
     if (error == 0) error = target->file.append(bytes_of(text));
   };

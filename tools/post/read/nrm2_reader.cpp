@@ -60,6 +60,7 @@ class LayoutReader {
     uint64_t at = 0;
     while (at < end_ && !is_symbols(at)) at = read_section(at);
     for (FileRange* range : {&file_.kallsyms, &file_.modules}) check_place(at, *range);
+    check_kernel_texts();
     for (auto& [key, layout] : streams_) file_.streams.push_back(std::move(layout));
     return std::move(file_);
   }
@@ -146,6 +147,15 @@ class LayoutReader {
     range = {};
   }
 
+  // A recorder that is killed can have written a text, but not yet its place.
+  void check_kernel_texts() {
+    const bool used = file_.kallsyms.offset != 0 || file_.modules.offset != 0;
+    const bool lacks_symbols = file_.info.kallsyms == "complete" && file_.kallsyms.offset == 0;
+    if (damage_.any() || file_.info.ended == "running" || file_.info.ended.empty()) return;
+    if (lacks_symbols || (!kernel_texts_.empty() && !used))
+      damage_.add("the first header does not say where the kernel's symbols are", 0);
+  }
+
   // Returns where the next section begins.
   uint64_t read_section(uint64_t at) {
     HeaderBytes header;
@@ -221,7 +231,7 @@ class LayoutReader {
         add_records(header, type, extent);
         break;
       case nrm2::section_info:
-        parse_info(read_text(extent), file_.info);
+        parse_info(checked_text(header, extent), file_.info);
         break;
       case nrm2::section_kernel_text:
         kernel_texts_.push_back(extent);
@@ -230,14 +240,36 @@ class LayoutReader {
         file_.kernel_code.push_back(extent);
         break;
       case nrm2::section_build_ids:
-        parse_build_ids(read_text(extent), file_.build_ids);
+        parse_build_ids(checked_text(header, extent), file_.build_ids);
         break;
       case nrm2::section_frame_names:
-        parse_frame_names(read_text(extent), file_.frame_names);
+        parse_frame_names(checked_text(header, extent), file_.frame_names);
         break;
       default:
+        if (word_at(header, nrm2::offset::version) <= nrm2::version)
+          damage_.add(fmt::format("the section at file offset {} is of the unknown type {:#x}",
+                                  extent.offset - header.size(), type),
+                      extent.size);
         break;
     }
+  }
+
+  // The good part of a text that has changed is used. One that is cut short is reported already.
+  std::string checked_text(const HeaderBytes& header, const Extent& extent) {
+    std::string text = read_text(extent);
+    const uint64_t sum = number_at(header, nrm2::offset::sum, 8);
+    if (sum != 0 && extent.size == word_at(header, nrm2::offset::data_size) &&
+        sum != nrm2::sum_of(text.data(), text.size()))
+      damage_.add(fmt::format("the {} at file offset {} have changed since they were written",
+                              name_of(word_at(header, nrm2::offset::section_type)), extent.offset),
+                  0);
+    return text;
+  }
+
+  static const char* name_of(uint32_t text_type) {
+    return text_type == nrm2::section_info        ? "facts about the recording"
+           : text_type == nrm2::section_build_ids ? "build-ids"
+                                                  : "names of frames";
   }
 
   void add_records(const HeaderBytes& header, uint32_t type, Extent extent) {

@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 namespace post {
@@ -65,7 +66,46 @@ void remove_unfinished_on_signals() {
   }
 }
 
+namespace {
+
+// Device and inode.
+using Identity = std::pair<dev_t, ino_t>;
+
+std::set<Identity>& kept_files() {
+  static std::set<Identity> files;
+  return files;
+}
+
+std::set<std::string>& used_paths() {
+  static std::set<std::string> paths;
+  return paths;
+}
+
+// Why a file cannot be written under that name; "" if it can.
+std::string refusal(const std::string& path) {
+  struct stat facts {};
+  // A link is replaced, not what it refers to.
+  if (::lstat(path.c_str(), &facts) == 0 && kept_files().contains({facts.st_dev, facts.st_ino}))
+    return fmt::format(
+        "{} is read: it cannot be replaced by what is made of it. Choose another "
+        "name.",
+        path);
+  std::error_code problem;
+  const std::string whole = std::filesystem::absolute(path, problem).lexically_normal().string();
+  if (!used_paths().insert(whole).second)
+    return fmt::format("two files are to be written to {}. Choose another name for one.", path);
+  return {};
+}
+
+}  // namespace
+
+void OutputFile::keep(const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) == 0) kept_files().insert({facts.st_dev, facts.st_ino});
+}
+
 pi::Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, mode_t mode) {
+  if (const std::string reason = refusal(path); !reason.empty()) return pi::Error{-1, reason};
   auto file = pi::NewFile::create(path, ".post-", mode, pi::Umask::applied);
   if (!file)
     return pi::Error{file.error().code,
@@ -76,6 +116,7 @@ pi::Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& pa
 
 pi::Result<std::unique_ptr<OutputFile>> OutputFile::create_in_folder(const std::string& path,
                                                                      mode_t mode) {
+  if (const std::string reason = refusal(path); !reason.empty()) return pi::Error{-1, reason};
   const std::filesystem::path whole = path;
   const std::string folder = whole.parent_path();
   const bool made = ::mkdir(folder.c_str(), 0777) == 0;

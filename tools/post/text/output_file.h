@@ -20,7 +20,9 @@ namespace post {
 // files are open at a time.
 class OutputFile final : public Sink {
  public:
-  // mode is reduced by the umask.
+  // The file at path, which is read, is not replaced by create() and create_in_folder().
+  static void keep(const std::string& path);
+  // mode is reduced by the umask. An error also if this process has made a file at that path.
   static pi::Result<std::unique_ptr<OutputFile>> create(const std::string& path, mode_t mode);
   // The same in a directory of its own, which is made if it is missing. A link in its place, or
   // another user's directory, is an error.

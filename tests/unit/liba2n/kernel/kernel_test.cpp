@@ -101,7 +101,7 @@ TEST_F(KernelTest, ANoteNamesADamagedCompressedText) {
   frame.resize(frame.size() - 10);
   use(frame);
   EXPECT_EQ(ask(0xffffffff81000081).symbol, "NoSymbols");
-  EXPECT_THAT(notes(), ElementsAre(HasSubstr("symbols or modules are not read: they are damaged")));
+  EXPECT_THAT(notes(), ElementsAre(HasSubstr("symbols are not read: they are damaged")));
   EXPECT_EQ(A2nGetNoteLevel(0), A2N_MESSAGES_ERROR);
   EXPECT_EQ(A2nGetNoteBytes(0), frame.size());
 }

@@ -73,10 +73,50 @@ TEST(Nrm2Reader, FindsSymbolsAfterTheSections) {
   EXPECT_EQ(file.modules.size, 7u);
 }
 
-TEST(Nrm2Reader, ReadsTextsAndSkipsUnknownSections) {
+TEST(Nrm2Reader, UnknownSectionsAreOfALaterVersionOrDamaged) {
+  TraceBuilder trace;
+  trace.section(section_trace, {}, eight);
+  const size_t at = trace.bytes().size();
+  trace.section(0x7777, {}, eight);
+  DamageLog damage;
+  good(trace.bytes(), damage);
+  EXPECT_THAT(damage.messages(), ElementsAre(HasSubstr("is of the unknown type 0x7777")));
+  trace.put(at + pi::nrm2::offset::version, pi::nrm2::version + 1);
+  DamageLog none;
+  good(trace.bytes(), none);
+  EXPECT_FALSE(none.any());
+}
+
+TEST(Nrm2Reader, TextsThatHaveChangedAreReported) {
+  for (const uint32_t type :
+       {section_info, pi::nrm2::section_build_ids, pi::nrm2::section_frame_names}) {
+    const std::string text = "0123 /bin/a\nended=off\n";
+    TraceBuilder trace;
+    trace.section(section_trace, {}, eight);
+    const size_t at = trace.bytes().size();
+    trace.text(type, text);
+    trace.put(at + pi::nrm2::offset::sum, pi::nrm2::sum_of(text.data(), text.size()));
+    DamageLog none;
+    good(trace.bytes(), none);
+    EXPECT_FALSE(none.any());
+    trace.put(at + pi::nrm2::header_size + 3, 'x');
+    DamageLog damage;
+    good(trace.bytes(), damage);
+    EXPECT_THAT(damage.messages(), ElementsAre(HasSubstr("have changed since")));
+  }
+}
+
+TEST(Nrm2Reader, SymbolsThatNoHeaderNamesAreReported) {
+  TraceBuilder trace;
+  trace.section(section_trace, {}, eight).text(section_info, "ended=off\nkallsyms=complete\n");
+  DamageLog damage;
+  good(trace.bytes(), damage);
+  EXPECT_THAT(damage.messages(), ElementsAre(HasSubstr("where the kernel's symbols are")));
+}
+
+TEST(Nrm2Reader, ReadsTextsAndFlags) {
   TraceBuilder trace;
   trace.section(section_trace, {.flags = pi::nrm2::flag_full, .lost = 5}, eight)
-      .section(0x7777, {}, eight)
       .text(section_info, "source=driver\n")
       .text(pi::nrm2::section_build_ids, "ab12 /bin/a\n")
       .text(pi::nrm2::section_frame_names, "1 a.b()V\n")

@@ -60,11 +60,12 @@ TEST_F(OutputFileTest, IsRemovedUnlessCommitted) {
 TEST_F(OutputFileTest, HasTheRequestedModeLessTheUmask) {
   const mode_t before = ::umask(027);
   for (const mode_t mode : {mode_t{0644}, mode_t{0600}}) {
-    auto file = OutputFile::create(folder_ / "out", mode);
+    const std::string name = folder_ / std::to_string(mode);
+    auto file = OutputFile::create(name, mode);
     ASSERT_TRUE(file);
     ASSERT_TRUE((*file)->commit());
     struct stat status {};
-    ASSERT_EQ(::stat((folder_ / "out").c_str(), &status), 0);
+    ASSERT_EQ(::stat(name.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777, mode & ~mode_t{027});
   }
   ::umask(before);
