@@ -176,6 +176,9 @@ END
     run -1 pitrace-fleet report empty
     [[ $output == *"empty/records has no table"* ]]
     run -1 pitrace-fleet flame empty
+    # Where the limit of a disk has removed all tables of a day.
+    cp -r fleet gaps && mkdir -p gaps/records/date=2020-01-01 gaps/records/date=2020-01-02/host=web1
+    [ "$(ticks gaps)" -eq "$(ticks fleet)" ]
     run -0 pitrace-fleet compact empty
     run -255 pitrace-fleet fleet report
     [[ $output == *"'fleet' is no question"* ]]

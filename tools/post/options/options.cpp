@@ -286,6 +286,8 @@ std::string take_fleet(const cli::Values& given, Options& options) {
   if (!parse_number(rare, options.rare_below) || options.rare_below == 0)
     return "--rare takes a number of ticks from 1, not '" + rare + "'.";
   if (options.fleet && options.fleet->empty()) return "--fleet takes the name of a folder.";
+  // As names that are found later.
+  if (options.fleet) options.symbols.demangle = true;
   return take_privacy(given, options);
 }
 

@@ -101,8 +101,7 @@ std::string take_symbols(const cli::Values& given, SymbolOptions& symbols) {
   symbols.running_kernel = has("kas");
   symbols.plain_no_symbol = has("nsf");
   symbols.search_path = text("sympath");
-  // In tables of a fleet as those that are found later.
-  symbols.demangle = has("demangle") || has("fleet");
+  symbols.demangle = has("demangle");
   symbols.kernel_map = text("kmap");
   symbols.saved_symbols = text("lmrg");
   symbols.validate = !has("nv");

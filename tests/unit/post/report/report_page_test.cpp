@@ -426,10 +426,11 @@ TEST(Page, BrokenStacksOfJavaHaveTheOptionOfJava) {
 
 TEST(Page, BrokenStacksWithoutACallerAreExplainedInsteadOfRepeatingTheFunctions) {
   const std::string broken = page_with_stacks({"user-broken", "user-broken"});
-  EXPECT_NE(
-      broken.find("\nNo callers are known: the stacks are broken, as in code that was compiled\n"
-                  "  without frame pointers (gcc: -fno-omit-frame-pointer).\n"),
-      std::string::npos)
+  EXPECT_NE(broken.find(
+                "\nNo callers are known: the stacks are broken, as in code without frame pointers\n"
+                "  (gcc: -fno-omit-frame-pointer) whose unwind tables are missing or were not\n"
+                "  used.\n"),
+            std::string::npos)
       << broken;
   EXPECT_EQ(broken.find("Hottest paths"), std::string::npos) << broken;
   const std::string one_caller = page_with_stacks({"user-broken", "0x1014 user-broken"});
