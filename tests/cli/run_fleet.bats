@@ -111,7 +111,7 @@ tables() { find fleet/records -name '*.parquet' | wc -l; }
     wait "$fleet" || true
     PITRACE_SOCKET=$PWD/spool/recorder swtrace free
     for i in {1..12}; do cp spool/open.nrm2 "spool/closed-$i.nrm2"; done
-    rm spool/open.nrm2
+    rm spool/open.nrm2 spool/status
     # A second trace begins before all of them are added.
     start
     until_recording
@@ -120,6 +120,7 @@ tables() { find fleet/records -name '*.parquet' | wc -l; }
     [ "$(value failed)" -eq 0 ]
     [ "$(find spool -name 'closed-*' | wc -l)" -eq $((13 - $(value added))) ]
     before=$(value added)
+    rm spool/status
     start
     until_value added $((13 - before))
     end
