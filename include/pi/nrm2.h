@@ -32,7 +32,7 @@ constexpr size_t mode = 32;        // PITRACE_MODE_*, bit 1: MTE at the end
 constexpr size_t start_time = 36;  // 8 bytes, trace clock at the last on
 constexpr size_t stop_time = 44;   // 8 bytes, last off or newest record
 constexpr size_t metric_count = 52;
-constexpr size_t flags = 56;  // flag_full
+constexpr size_t flags = 56;  // flag_*
 constexpr size_t num_cpus = 60;
 constexpr size_t uncompressed_size = 64;
 constexpr size_t os_type = 68;
@@ -63,6 +63,7 @@ inline uint64_t sum_of(const void* data, size_t size) {
 constexpr uint32_t recorder_cpu = 0xffff;
 
 constexpr uint32_t flag_full = 1;
+constexpr uint32_t flag_sum = 2;  // our addition: offset::sum is set
 constexpr uint32_t mode_mte_at_end = 2;
 
 enum section_type : uint32_t {

@@ -35,11 +35,21 @@ std::string random_name(const char* prefix) {
 }
 
 // A device, a pipe or a socket, also at the end of a link: as root, a report named /dev/null would
-// take the device's place.
+// take the device's place. So would one named /dev/stdout, a link to any file.
 bool is_special(int directory, const std::string& name) {
-  struct stat status {};
-  return ::fstatat(directory, name.c_str(), &status, 0) == 0 && !S_ISREG(status.st_mode) &&
-         !S_ISDIR(status.st_mode);
+  struct stat status {
+  }, link{};
+  if (::fstatat(directory, name.c_str(), &status, 0) != 0) return false;
+  if (!S_ISREG(status.st_mode)) return !S_ISDIR(status.st_mode);
+  if (::fstatat(directory, name.c_str(), &link, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(link.st_mode))
+    return false;
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat stream {};
+    if (::fstat(fd, &stream) == 0 && stream.st_dev == status.st_dev &&
+        stream.st_ino == status.st_ino)
+      return true;
+  }
+  return false;
 }
 
 // A thread may have descriptors of its own.

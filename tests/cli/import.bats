@@ -258,6 +258,14 @@ off() {
     head -c 20000 perf.data >bad/cut.data
     run -3 post --import bad/cut.data -o bad --json
     [[ $output == *'The recording is not complete'* || $(cat bad/tprof.out) == *'The recording is not complete'* ]]
+    # Behind the list of the places (16 bytes) of build-ids and facts, which follows the records; the bits at 72 of the head say which
+    # there are. The place of the records is at 40.
+    read -r begin size < <(od -An -td8 -j 40 -N 16 perf.data)
+    facts=$(od -An -v -tx1 -j 72 -N 32 perf.data | tr -d ' \n' | fold -w 1 |
+        awk '{ n += substr("0112122312232334", index("0123456789abcdef", $1), 1) } END { print n }')
+    head -c $((begin + size + 16 * facts + 8)) perf.data >bad/facts.data
+    run -3 post --import bad/facts.data -o bad
+    [[ $output == *"build-ids or facts"* || $(cat bad/tprof.out) == *"build-ids or facts"* ]]
     : >bad/empty
     run -1 post --import bad/empty -o bad
     [[ $output == *"'bad/empty' is empty: perf record has failed"* ]]

@@ -13,6 +13,16 @@ constexpr bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r';
 }
 
+// Zeros, above all: no line has any but the tab before a module.
+constexpr bool is_control(char c) {
+  return (static_cast<unsigned char>(c) < ' ' && !is_blank(c)) || c == '\x7f';
+}
+
+// As nm prints types; the kernel has '?' for those it does not know.
+constexpr bool is_type(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '?';
+}
+
 // Removes the next word from line and returns it; empty at its end.
 std::string_view next_word(std::string_view& line) {
   size_t begin = 0;
@@ -39,7 +49,8 @@ ParsedText<Line> parse_lines(std::string_view text, size_t usual_length, Parse p
   parsed.lines.reserve(text.size() / usual_length);
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
-    if (const std::optional<Line> good = parse(line)) {
+    const bool readable = std::ranges::none_of(line, is_control);
+    if (const std::optional<Line> good = readable ? parse(line) : std::nullopt) {
       parsed.lines.push_back(*good);
     } else {
       ++parsed.bad_lines;
@@ -55,9 +66,13 @@ std::optional<KallsymsLine> kallsyms_line(std::string_view line) {
   const std::string_view type = next_word(line);
   const std::string_view name = next_word(line);
   std::string_view module = next_word(line);
-  if (!address || type.size() != 1 || name.empty()) return std::nullopt;
-  if (module.starts_with('[')) module.remove_prefix(1);
-  if (module.ends_with(']')) module.remove_suffix(1);
+  if (!address || type.size() != 1 || !is_type(type[0]) || name.empty() || !next_word(line).empty())
+    return std::nullopt;
+  if (!module.empty()) {
+    if (module.size() < 3 || !module.starts_with('[') || !module.ends_with(']'))
+      return std::nullopt;
+    module = module.substr(1, module.size() - 2);
+  }
   return KallsymsLine{*address, type[0], name, module};
 }
 

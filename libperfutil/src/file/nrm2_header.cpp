@@ -31,7 +31,8 @@ HeaderBytes make_header(const FileFacts& file, const SectionFacts& section) {
   put(header, at::start_time, file.start_time);
   put(header, at::stop_time, section.time);
   put(header, at::metric_count, uint32_t{1});
-  put(header, at::flags, section.full ? nrm2::flag_full : uint32_t{0});
+  put(header, at::flags,
+      (section.full ? nrm2::flag_full : 0) | (section.sum != 0 ? nrm2::flag_sum : 0));
   put(header, at::num_cpus, file.cpus);
   put(header, at::uncompressed_size, section.bytes);
   put(header, at::os_type, nrm2::os_type_64);

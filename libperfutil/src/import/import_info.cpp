@@ -120,8 +120,8 @@ void add_notes(InfoText& info, const PerfFile& file, const Recording& recording,
   const LeftOut& left_out = recording.left_out();
   const auto note = [&](const std::string& text) { info.add(key::note, text); };
   if (!damage.empty())
-    note(fmt::format("The recording is not complete: {}. What follows there is missing.", damage));
-  if (file.bad_features) note("Some of the recording's facts about its machine cannot be read.");
+    note(
+        fmt::format("The recording is not complete: {}. What should be there is missing.", damage));
   if (ticks.count != 0 && ticks.least != ticks.most)
     note(
         fmt::format("A tick stands for {} to {} {}, as perf chose. All ticks count the same here; "

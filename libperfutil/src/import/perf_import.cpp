@@ -141,7 +141,9 @@ RecordedKernel kernel_of(const PerfFile& file, const Recording& recording) {
 std::string damage_of(const PerfFile& file, std::span<PerfStream* const> streams) {
   for (const PerfStream* stream : streams)
     if (!stream->damage().empty()) return stream->damage();
-  return file.cut_off ? "perf did not end it, or the file is cut off" : "";
+  if (file.cut_off) return "perf did not end it, or the file is cut off";
+  return file.bad_features ? "build-ids or facts about its machine, at its end, cannot be read"
+                           : "";
 }
 
 // data: the files with records only, of a recording that is a directory.

@@ -257,9 +257,10 @@ class LayoutReader {
   // The good part of a text that has changed is used. One that is cut short is reported already.
   std::string checked_text(const HeaderBytes& header, const Extent& extent) {
     std::string text = read_text(extent);
-    const uint64_t sum = number_at(header, nrm2::offset::sum, 8);
-    if (sum != 0 && extent.size == word_at(header, nrm2::offset::data_size) &&
-        sum != nrm2::sum_of(text.data(), text.size()))
+    // The flag is elsewhere in the header: zeros over the sum do not make it one without.
+    const bool has_sum = (word_at(header, nrm2::offset::flags) & nrm2::flag_sum) != 0;
+    if (has_sum && extent.size == word_at(header, nrm2::offset::data_size) &&
+        number_at(header, nrm2::offset::sum, 8) != nrm2::sum_of(text.data(), text.size()))
       damage_.add(fmt::format("the {} at file offset {} have changed since they were written",
                               name_of(word_at(header, nrm2::offset::section_type)), extent.offset),
                   0);

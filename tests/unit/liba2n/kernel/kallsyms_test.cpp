@@ -29,18 +29,23 @@ TEST(Kallsyms, LinesAreParsed) {
 }
 
 TEST(Kallsyms, InvalidLinesAreSkippedAndCounted) {
-  const auto [lines, bad_lines, bad_bytes] = parse_kallsyms(
+  const std::string text =
       "\n"
       "zzzz T bad_address\n"
       "ffffffff81000000\n"
       "ffffffff81000000 T\n"
       "fffffffff81000000 T too_many_digits\n"
       "ffffffff81000000 TT two_letters\n"
-      "ffffffff81000010 T good");
+      "ffffffff81000010 3 no_type\n"
+      "ffffffff81000010 t bracket\t[module\n"
+      "ffffffff81000010 t without module\n"
+      "ffffffff81000010 t five\t[module] words\n" +
+      std::string("ffffffff81000010 t na\0me\n", 25) + "ffffffff81000010 T good";
+  const auto [lines, bad_lines, bad_bytes] = parse_kallsyms(text);
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(lines[0].name, "good");
-  EXPECT_EQ(bad_lines, 6u);
-  EXPECT_EQ(bad_bytes, 0u + 18 + 16 + 18 + 35 + 31);
+  EXPECT_EQ(bad_lines, 11u);
+  EXPECT_EQ(bad_bytes, 0u + 18 + 16 + 18 + 35 + 31 + 26 + 34 + 33 + 38 + 24);
 }
 
 TEST(Kallsyms, ModulesAreParsed) {

@@ -130,7 +130,9 @@ TEST_F(TraceFileTest, ABufferThatBecameFullIsFlaggedInItsOwnHeaderAndTheInfoSays
   ASSERT_TRUE(write_trace_file(name, content_));
   const auto file = parse_trace_file(slurp(name));
   for (const auto& section : file.sections)
-    EXPECT_EQ(section.number(56, 4), section.type() == type_trace && section.cpu() == 5 ? 1u : 0u);
+    EXPECT_EQ(section.number(56, 4), section.type() == type_trace && section.cpu() == 5 ? 1u
+                                     : section.type() >= type_info                      ? 2u
+                                                                                        : 0u);
   EXPECT_EQ(test::info_values(file.find(type_info)->data, "ended"),
             std::vector<std::string>{"buffer full"});
 }

@@ -96,6 +96,7 @@ TEST(Nrm2Reader, TextsThatHaveChangedAreReported) {
     const size_t at = trace.bytes().size();
     trace.text(type, text);
     trace.put(at + pi::nrm2::offset::sum, pi::nrm2::sum_of(text.data(), text.size()));
+    trace.put(at + pi::nrm2::offset::flags, pi::nrm2::flag_sum);
     DamageLog none;
     good(trace.bytes(), none);
     EXPECT_FALSE(none.any());
@@ -103,6 +104,11 @@ TEST(Nrm2Reader, TextsThatHaveChangedAreReported) {
     DamageLog damage;
     good(trace.bytes(), damage);
     EXPECT_THAT(damage.messages(), ElementsAre(HasSubstr("have changed since")));
+    // A hole over the sum and the text.
+    for (size_t i = at + pi::nrm2::offset::sum; i < trace.bytes().size(); ++i) trace.put(i, '\0');
+    DamageLog hole;
+    good(trace.bytes(), hole);
+    EXPECT_TRUE(hole.any());
   }
 }
 
