@@ -167,6 +167,59 @@ END
     done
 }
 
+# For sums by day: a day that is over.
+past() { # past FOLDER
+    cp -r fleet "$1"
+    for table in records paths stacks frames; do mv "$1/$table/date="* "$1/$table/date=2026-01-02"; done
+}
+
+@test "compact refuses and warns as questions do, and keeps the sums of removed tables beside late ones" {
+    past compacted
+    file=$(echo compacted/records/*/host=web2/*.parquet)
+    cp "$file" good
+    LC_ALL=C sed 's/records 3\.0/records 2.0/' good >"$file"
+    run -1 pitrace-fleet compact compacted
+    [[ $output == *"has the schema 'records 2.0'"* ]]
+    sql "COPY (SELECT * REPLACE (-count AS count) FROM read_parquet('good', hive_partitioning = false)) TO 'other.parquet' (KV_METADATA {'pitrace.schema': 'records 3.0'})"
+    cp other.parquet "$file"
+    run -1 pitrace-fleet compact compacted
+    [[ $output == *"negative number"* ]]
+    cp good "$file"
+    run -0 pitrace-fleet compact compacted
+    [[ $output == *"not where post has written"* ]]
+    all=$(ticks compacted)
+    # The sums of a table that is removed stay, also when another one comes.
+    rm compacted/records/*/host=web1/*
+    [ "$(ticks compacted)" -eq "$all" ]
+    cp fleet2/records/*/host=web1/*.parquet compacted/records/date=2026-01-02/host=web1/
+    for i in 1 2; do
+        pitrace-fleet top --json compacted 2>messages | jq -e ".ticks == $all"
+        grep 'of 1 days of hosts tables were removed after' messages
+        pitrace-fleet compact compacted 2>messages
+        grep 'of 1 days of hosts tables were removed after' messages
+    done
+    # Sums of another version.
+    rm compacted/records/*/host=web1/*
+    LC_ALL=C sed -i 's/days 1\.0/days 9.0/' compacted/days/*/host=web1/day.parquet
+    pitrace-fleet top compacted 2>&1 >/dev/null | grep '1 days of hosts are left out'
+    # A name that no post writes.
+    past strange
+    pitrace-fleet compact strange
+    rm strange/records/*/host=web1/*
+    mv strange/records/date=2026-01-02/host=web2 'strange/records/date=2026-01-02/host=a[b'
+    pitrace-fleet top strange 2>&1 >/dev/null | grep 'days of hosts are left out'
+}
+
+@test "a copied table of call paths is reported" {
+    cp -r fleet paths
+    file=$(echo paths/paths/*/host=web1/*.parquet)
+    cp "$file" "${file%/*}/1.parquet"
+    for words in flame "report --html paths.html"; do
+        # shellcheck disable=SC2086 # words
+        pitrace-fleet $words paths 2>&1 >/dev/null | grep 'a table of paths is there twice'
+    done
+}
+
 @test "an empty folder, and words in the wrong places, are reported" {
     mkdir -p empty/records/date=2026-01-02/host=web1 nothing
     run -1 pitrace-fleet report nosuch

@@ -38,14 +38,27 @@ constexpr std::string_view day_schema = "days 1.";
 // Names and sizes of files.
 using Files = std::set<std::string>;
 
+// Without the sizes: a trace can have been added again.
+std::set<std::string> names_of(const Files& files) {
+  std::set<std::string> names;
+  for (const std::string& file : files) names.insert(file.substr(0, file.rfind(' ')));
+  return names;
+}
+
 // A host's folder of a day.
 struct HostDay {
   std::string date;       // "2026-11-27"
   Files records;          // which tables of traces it has
   Files days;             // of which tables the sums by day are; empty: there are none
   bool overlaps = false;  // of these tables, two had the same time
+  bool foreign = false;   // there are sums, but of another version
   // Tables that have been removed since still count.
   bool true_sums() const { return !days.empty() && std::ranges::includes(days, records); }
+  // Some tables have been removed since, and others have come: neither sums nor tables have all.
+  bool mixed() const {
+    return !records.empty() && !true_sums() &&
+           !std::ranges::includes(names_of(records), names_of(days));
+  }
 };
 using HostDays = std::map<std::string, HostDay>;  // by "date=.../host=..."
 
@@ -150,7 +163,10 @@ pi::Status read_sums(Engine& engine, const std::string& folder, HostDays& all) {
       });
   if (!status) return status;
   for (const auto& [file, day] : files)
-    if (!known.contains(file)) day->days.clear();  // of another version
+    if (!known.contains(file)) {
+      day->days.clear();
+      day->foreign = true;
+    }
   return {};
 }
 
@@ -216,6 +232,12 @@ pi::Status write_sums(Engine& engine, const std::string& folder, const std::stri
   std::error_code ignored;
   fs::remove(unfinished, ignored);
   const std::string files = literal(path_of(folder, "records", name) + "/*.parquet");
+  const auto negative = engine.query(
+      fmt::format("SELECT CAST(COUNT(*) AS BIGINT) FROM read_parquet({}) WHERE count < 0", files));
+  if (!negative) return negative.error();
+  if (!negative->empty() && whole(negative->front()[0]) != 0)
+    return pi::Error{Engine::failed, fmt::format("a table of {} has a negative number of ticks.",
+                                                 pi::printable(name))};
   const auto overlapping = hosts_with_overlaps(engine, files);
   if (!overlapping) return overlapping.error();
   if (!overlapping->empty()) overlaps.merge(std::set<std::string>(*overlapping));
@@ -232,6 +254,14 @@ pi::Status write_sums(Engine& engine, const std::string& folder, const std::stri
 }
 
 }  // namespace
+
+std::string mixed_warning(size_t days) {
+  return fmt::format(
+      "of {} days of hosts tables were removed after their sums were written, and others came: the "
+      "sums are kept, without the latter. To count the tables that are there instead, remove the "
+      "hosts' folders in days.",
+      days);
+}
 
 bool days_suffice(const Question& question) {
   const auto whole_day = [](int64_t time) {
@@ -258,17 +288,20 @@ pi::Result<Sources> sources_of(Engine& engine, const Question& question) {
   if (!days) return days.error();
   if (has_wildcard(*days)) {
     sources.records.push_back(all);
+    sources.missing = static_cast<size_t>(
+        std::ranges::count_if(*days, [](const auto& day) { return day.second.records.empty(); }));
     return sources;
   }
   const bool suffice = days_suffice(question);
   for (const auto& [name, day] : *days) {
-    if (suffice && day.true_sums()) {
+    sources.mixed += day.mixed();
+    if (suffice && (day.true_sums() || day.mixed())) {
       sources.days.push_back(path_of(question.folder, day_table, name) + "/" + day_file);
       if (day.overlaps) sources.overlapping.insert(name.substr(name.find('=', name.find('/')) + 1));
     } else if (!day.records.empty()) {
       sources.records.push_back(path_of(question.folder, "records", name) + "/*.parquet");
       if (suffice && !day.days.empty()) ++sources.stale;
-    } else if (!day.days.empty()) {
+    } else if (!day.days.empty() || day.foreign) {
       ++sources.missing;
     }
   }
@@ -291,15 +324,21 @@ pi::Result<Answer> compact(Engine& engine, const std::string& folder) {
                      "the name of a folder of a host has a control character, or one that is a "
                      "wildcard for DuckDB: post does not write such names."};
   const std::string now = today();
-  size_t written = 0, kept = 0, open = 0;
+  size_t written = 0, kept = 0, open = 0, mixed = 0;
   std::set<std::string> overlaps;
+  std::vector<std::string> warnings;
   for (const auto& [name, day] : *days) {
     if (day.records.empty()) continue;
     if (day.date >= now) {
       ++open;
     } else if (day.true_sums()) {
       ++kept;
+    } else if (day.mixed()) {
+      ++mixed;
     } else {
+      const std::string files = literal(path_of(folder, "records", name) + "/*.parquet");
+      if (const pi::Status status = check_tables(engine, files, warnings); !status)
+        return status.error();
       if (const pi::Status status = write_sums(engine, folder, name, day.records, overlaps);
           !status)
         return status.error();
@@ -310,7 +349,8 @@ pi::Result<Answer> compact(Engine& engine, const std::string& folder) {
       fmt::format(" Written  : {} days of hosts\n Kept     : {}, whose traces have not changed\n "
                   "Not over : {}\n",
                   written, kept, open),
-      {}};
+      std::move(warnings)};
+  if (mixed != 0) answer.warnings.push_back(mixed_warning(mixed));
   if (!overlaps.empty()) answer.warnings.push_back(overlap_warning(overlaps));
   return answer;
 }

@@ -22,7 +22,8 @@ bool days_suffice(const Question& question);
 struct Sources {
   std::vector<std::string> records;  // patterns of the tables of traces
   std::vector<std::string> days;     // files of sums by day
-  size_t missing = 0;  // days of hosts that have sums by day only, which do not suffice
+  size_t missing = 0;  // days of hosts that have sums by day only, which cannot be used
+  size_t mixed = 0;    // days of hosts of which neither sums nor tables have all
   size_t stale = 0;    // sums by day whose traces have changed since
   // Folders of these hosts had traces of the same time when their sums were written.
   std::set<std::string> overlapping;
@@ -37,6 +38,9 @@ pi::Status each_date(const std::string& table, const Dates& dates,
 // Calls back with "date=.../host=..." and the date of each folder of a table, which has this path.
 pi::Status each_day(const std::string& table, const Dates& dates,
                     const std::function<pi::Status(const std::string&, const std::string&)>& take);
+
+// What to do about such days.
+std::string mixed_warning(size_t days);
 
 pi::Result<Sources> sources_of(Engine& engine, const Question& question);
 

@@ -86,7 +86,6 @@ bool has_table(const std::string& day) {
 // Warns of those that are elsewhere than where they were written.
 pi::Status check_schemas(Engine& engine, const Question& question, const Sources& sources,
                          std::vector<std::string>& warnings) {
-  constexpr std::string_view needed = "records 3.";
   std::string patterns;
   const auto add = [&](const std::string& pattern) {
     patterns += (patterns.empty() ? "" : ", ") + literal(pattern);
@@ -105,7 +104,14 @@ pi::Status check_schemas(Engine& engine, const Question& question, const Sources
         });
     if (!status) return status;
   }
-  if (patterns.empty()) return {};
+  return patterns.empty() ? pi::Status() : check_tables(engine, patterns, warnings);
+}
+
+}  // namespace
+
+pi::Status check_tables(Engine& engine, const std::string& patterns,
+                        std::vector<std::string>& warnings) {
+  constexpr std::string_view needed = "records 3.";
   const auto rows =
       engine.query(sql(Query::schemas, {{"files", "[" + patterns + "]"},
                                         {"needed", literal(fmt::format("{}%", needed))}}));
@@ -127,6 +133,8 @@ pi::Status check_schemas(Engine& engine, const Question& question, const Sources
   }
   return {};
 }
+
+namespace {
 
 // What A and B are, apart from times. If only one of them is described, the other one is the rest.
 pi::Result<std::pair<std::string, std::string>> conditions_of_sides(const Question& question) {
@@ -256,9 +264,10 @@ pi::Status make_record_view(Engine& engine, const Question& question,
     return pi::Error{-1, "no table is of that time, or has what the question needs."};
   if (sources->missing != 0)
     warnings.push_back(
-        fmt::format("{} days of hosts are left out: they have sums by day only, and "
-                    "the question needs more.",
+        fmt::format("{} days of hosts are left out: they have sums by day only, of another "
+                    "version, or the question needs more.",
                     sources->missing));
+  if (sources->mixed != 0) warnings.push_back(mixed_warning(sources->mixed));
   if (sources->stale != 0)
     warnings.push_back(
         fmt::format("the traces of {} days of hosts have changed since their sums "
@@ -395,7 +404,12 @@ std::string ticks_text(const Summary& summary) {
 
 std::optional<std::string> missing_paths(int64_t in_paths, int64_t selected,
                                          const Question& question) {
-  if (in_paths >= selected) return std::nullopt;
+  if (in_paths == selected) return std::nullopt;
+  if (in_paths > selected)
+    return fmt::format(
+        "call paths have {} ticks, {} are selected: a table of paths is there twice, or does not "
+        "belong to those of records.",
+        in_paths, selected);
   bool of_functions = false;
   for (const auto* words : {&question.where, &question.a, &question.b})
     for (const std::string& key : keys_of(*words))
