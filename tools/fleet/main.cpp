@@ -172,6 +172,7 @@ int run(const std::vector<std::string>& words) {
   auto engine = Engine::open({given.text("engine"), given.text("memory")});
   if (!engine) {
     fail(engine.error());
+    if (engine.error().code == Engine::failed) return cli::exit_failure;
     cli::hint(
         "DuckDB's library is in the C/C++ download of duckdb.org, and in npm's package "
         "@duckdb/node-bindings-linux-x64. Name it by --engine or PITRACE_DUCKDB.");
@@ -180,7 +181,11 @@ int run(const std::vector<std::string>& words) {
   const auto answer = resolves   ? resolve(**engine, question.folder, given.text("debug-path"))
                       : compacts ? compact(**engine, question.folder)
                                  : answer_of(**engine, question);
-  if (answer) return print(*answer);
+  if (answer) {
+    // With its private folder, which a closed pipe would leave behind.
+    engine->reset();
+    return print(*answer);
+  }
   fail(answer.error());
   if (const std::string hint = hint_on_damage(**engine, question, answer.error()); !hint.empty())
     cli::hint(hint);

@@ -108,15 +108,16 @@ def within(frame, since, until):
 
 def sides_of(frame, given):
     """The rows of side A, and for diff of side B, with a column side."""
-    frame = frame[selected(frame, given.where) & within(frame, given.since, given.until)]
+    chosen = selected(frame, given.where) & within(frame, given.since, given.until)
     if given.question != "diff":
-        return frame.assign(side="A")
+        return frame[chosen].assign(side="A")
+    # Of all rows: a build is that of a process, whichever of its rows are chosen.
     a, b = selected(frame, given.a), selected(frame, given.b)
     if given.at is None and not given.b:
         b = ~a
     elif given.at is None and not given.a:
         a = ~b
-    a, b = a & within(frame, None, given.at), b & within(frame, given.at, None)
+    a, b = chosen & a & within(frame, None, given.at), chosen & b & within(frame, given.at, None)
     return pandas.concat([frame[a].assign(side="A"), frame[b & ~(a & (frame["kind"] == "lost"))].assign(side="B")])
 
 
@@ -174,6 +175,8 @@ def diff(given):
     for side in ("A", "B"):
         rows = ticks[ticks["side"] == side]
         whole[side] = int(rows["count"].sum())
+        if whole[side] == 0:
+            raise SystemExit(f"no tick of {side} is selected; there is nothing to compare.")
         answer[side.lower()] = {"ticks": whole[side], "hosts": rows["host"].nunique()}
     for level, keys in (("process", ["process"]), ("module", ["module"]), ("function", ["function", "module"])):
         rows = ticks.pivot_table(index=keys, columns="side", values="count", aggfunc="sum", fill_value=0).reindex(columns=["A", "B"], fill_value=0)
