@@ -76,7 +76,8 @@ enum section_type : uint32_t {
   section_build_ids = 0x200,    // text: "BUILDID PATH" lines; "-" for a file without one, "?" for
                                 // one that changed or vanished before it could be read, "!" for one
                                 // that did not have that path in the recorder's mount namespace;
-                                // BUILDID may be followed by "@" and the inode of the file
+                                // BUILDID may be followed by "@" and the inode of the file; a
+                                // zero byte stands for a line feed in PATH
   section_kernel_text = 0x400,  // the kernel's symbols or modules, at the first header's offsets
   section_kernel_code = 0x800,  // the kernel's machine code as it ran, for pages with records of
                                 // ITrace: see namespace code for each stretch

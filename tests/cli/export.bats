@@ -76,6 +76,10 @@ setup() { cd "$BATS_FILE_TMPDIR" || return; }
 @test "an unknown format is refused, and exports need ticks" {
     run -255 post --export nosuch
     [[ $output == *"nosuch"* && $output == *speedscope* ]]
+    for format in chrome ctf firefox parquet perfetto; do
+        run -1 --separate-stderr post --process nosuch --export "$format" -o none
+        [[ $stderr == *"none of them is selected"*"nosuch matches nothing in the trace"* && $stderr != *"swtrace enable"* ]]
+    done
     run -255 post --showx --export pprof
     [[ $output == *"-export needs the reports"* || $output == *"--export needs the reports"* ]]
 }

@@ -225,3 +225,18 @@ END
   [[ $output == *"the kernel's symbols or modules are damaged: 1 of their lines make no sense"* ]]
   grep -q '^ Damaged : ' tprof.out
 }
+
+@test "a program whose name has a line feed has the names of its functions" {
+  export PITRACE_SOCKET=$PWD/socket
+  echo 'int spin(int n) { volatile int x = 0; while (n--) x += n; return x; } int main(void) { return spin(300000000) == 1; }' >spin.c
+  gcc -O1 -fno-inline -Wl,--build-id -o $'two\nlines' spin.c
+  swtrace init --source perf || skip "needs perf events"
+  swtrace enable tprof
+  swtrace on
+  $'./two\nlines' || true
+  swtrace off
+  swtrace get
+  swtrace free
+  run -0 post --process '*lines' -clip 0 --json
+  symbols | awk '$2 == "spin" { spin = $1 } { all += $1 } END { exit !(all > 5 && spin > all * 0.8) }'
+}

@@ -354,6 +354,11 @@ dispatch() {
         run -1 post $words
         [[ $output == *"two files are to be written to"* ]]
     done
+    # Known before anything is written.
+    run -1 post -o new --json=same --html=same
+    [[ -z $(ls new) ]]
+    run -1 post -o new --json=post.msg -verbmsg
+    [[ -z $(ls new) ]]
 }
 
 @test "--page prints the page with which tprof.out begins" {
@@ -371,6 +376,11 @@ dispatch() {
     run -0 --separate-stderr post --page -o none
     [[ $output == *" 0 ticks (samples)"*"No tick fell on it"* ]]
     [ ! -e none/tprof.out ]
+    # A warning of each file that is not made.
+    run -0 --separate-stderr post --page -o none --export pprof --export callgrind
+    [[ $stderr == *"no ticks: tprof.callgrind is not written."*"no ticks: tprof.pb.gz is not written."* ]]
+    [ -z "$(ls none)" ]
+    run -3 post --page -o none --export pprof --strict
     # The old form has no page.
     make_trace 4
     run -0 post -compat
@@ -409,6 +419,22 @@ make_long_trace() {
     [ "$status" -eq 1 ]
     [[ $output == *"No space left on device"* ]]
     [ -z "$listing" ]
+}
+
+@test "the two tables of --export parquet appear together or not at all" {
+    [ "$(id -u)" -eq 0 ] || skip "needs root to mount a small file system"
+    make_trace 4
+    run -0 post --export parquet -o good
+    mkdir small
+    # No page for the second table.
+    pages=$(stat -c %s good/tprof.out good/tprof.parquet | awk '{ pages += int(($1 + 4095) / 4096) } END { print pages }')
+    mount -t tmpfs -o "size=$((pages * 4096))" tmpfs small || skip "needs to mount a tmpfs"
+    run post --export parquet -o small
+    listing=$(ls -A small)
+    umount small
+    [ "$status" -eq 1 ]
+    [[ $output == *"cannot write small/tprof.stacks.parquet: No space left on device"* ]]
+    [ "$listing" = tprof.out ]
 }
 
 # The partial file has no name where the file system allows that.

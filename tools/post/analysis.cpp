@@ -121,6 +121,7 @@ pi::Status TickAnalysis::read_tables() {
 
 pi::Status TickAnalysis::read(const std::function<bool()>& stop) {
   if (const pi::Status status = read_tables(); !status) return status;
+  if (const pi::Status status = OutputFile::check(report_paths(options_)); !status) return status;
   if (options_.tprof)
     if (const pi::Status status = use_symbols(); !status) return status;
   const ReportContext context{options_,    *run_.source, run_.file, run_.damage,  processes_,
@@ -181,19 +182,34 @@ pi::Status TickAnalysis::read_records(const Subscriptions& subscriptions,
   return {};
 }
 
+// Files of one option appear together: each is complete before the first has its name.
+pi::Status TickAnalysis::commit(const std::vector<const Report*>& together) {
+  for (const Report* report : together)
+    if (const pi::Status status = files_.at(report)->complete(); !status) return status;
+  for (const Report* report : together)
+    if (const pi::Status status = commit(*report); !status) return status;
+  return {};
+}
+
 pi::Status TickAnalysis::write_reports(const Summary& summary) {
+  std::vector<const Report*> written;
   for (const Report& report : reports()) {
     if (!report.write || !is_made(report, options_, summary)) continue;
+    if (!written.empty() && std::string_view(written.back()->options) != report.options) {
+      if (const pi::Status status = commit(written); !status) return status;
+      written.clear();
+    }
     if (!report.streamed)
       if (const auto opened = open(report); !opened) return opened.error();
     report.write(summary, *files_.at(&report));
     const uint64_t bytes =
         report.text_bytes ? report.text_bytes(summary) : files_.at(&report)->size();
-    if (const pi::Status status = commit(report); !status) return status;
+    if (const pi::Status status = files_.at(&report)->complete(); !status) return status;
+    written.push_back(&report);
     if (const std::string text = report.viewer_warning(report.path(options_), bytes); !text.empty())
       pi::cli::warning(text);
   }
-  return {};
+  return commit(written);
 }
 
 std::vector<Hint> TickAnalysis::hints(const Summary& summary) const {

@@ -84,7 +84,21 @@ pi::Status report_messages(const TraceRun& run, const Options& options,
     text += "warning: " + warning + "\n";
   }
   if (!options.message_file) return {};
-  return write_file(options.output("post.msg"), 0644, [&](Sink& sink) { sink.write(text); });
+  return write_file(options.output(message_file_name), 0644, [&](Sink& sink) { sink.write(text); });
+}
+
+// Why a selection leaves nothing.
+void hint_at_selection(const TraceRun& run, const Options& options, const Summary& summary) {
+  const Selection& selection = options.report.selection;
+  for (const std::string& remark : summary.selection_remarks) cli::hint(remark);
+  if (selection.cpus.any())
+    cli::hint(fmt::format("The trace has CPUs 0 to {}.", std::max(run.file.cpus, 1u) - 1));
+  if (selection.times.any() && run.totals.by_major[PITRACE_MAJOR_TPROF] != 0)
+    cli::hint(fmt::format("The trace has ticks until {} after its first one.",
+                          duration_text(run.totals.last_tick - run.totals.first_tick)));
+  if (selection_texts(selection).size() > 1 && summary.selection_remarks.empty() &&
+      !selection.cpus.any() && !selection.times.any())
+    cli::hint("Each of the options matches something, but no tick matches all of them.");
 }
 
 int report_no_ticks(const TraceRun& run, const Options& options, const Summary& summary) {
@@ -93,15 +107,7 @@ int report_no_ticks(const TraceRun& run, const Options& options, const Summary& 
   if (ticks != 0 && !selection_texts(selection).empty()) {
     cli::error(fmt::format("none of the {} ticks in {} is selected; there is nothing to report.",
                            ticks, run.path));
-    for (const std::string& remark : summary.selection_remarks) cli::hint(remark);
-    if (selection.cpus.any())
-      cli::hint(fmt::format("The trace has CPUs 0 to {}.", std::max(run.file.cpus, 1u) - 1));
-    if (selection.times.any())
-      cli::hint(fmt::format("The trace has ticks until {} after its first one.",
-                            duration_text(run.totals.last_tick - run.totals.first_tick)));
-    if (selection_texts(selection).size() > 1 && summary.selection_remarks.empty() &&
-        !selection.cpus.any() && !selection.times.any())
-      cli::hint("Each of the options matches something, but no tick matches all of them.");
+    hint_at_selection(run, options, summary);
     return cli::exit_failure;
   }
   if (selection.records.last != NumberRange{}.last) {
@@ -135,12 +141,25 @@ bool print_lack(const TraceRun& run, const Options& options, const Summary& summ
     any = true;
     const std::string text = fmt::format("{} {}", run.path, lack->what);
     if (options.page) {
-      cli::warning(fmt::format("{} {} is not written. {}", text, report.file, lack->hint));
+      cli::warning(fmt::format("{} {} is not written.{}{}", text, report.file,
+                               lack->hint.empty() ? "" : " ", lack->hint));
       continue;
     }
     cli::error(text);
-    cli::hint(lack->hint);
-    for (const std::string& remark : summary.selection_remarks) cli::hint(remark);
+    if (!lack->hint.empty()) cli::hint(lack->hint);
+    hint_at_selection(run, options, summary);
+  }
+  return any;
+}
+
+// With a page, which is made of a trace without ticks, too: warns of each file that is not. Returns
+// whether any was requested.
+bool warn_of_ticks(const TraceRun& run, const Options& options) {
+  bool any = false;
+  for (const Report& report : reports()) {
+    if (!report.of_ticks || !report.file || !*report.options || !report.wanted(options)) continue;
+    any = true;
+    cli::warning(fmt::format("{} contains no ticks: {} is not written.", run.path, report.file));
   }
   return any;
 }
@@ -156,7 +175,10 @@ std::optional<int> report_lacking(const TraceRun& run, const Options& options,
   lacking = print_lack(run, options, summary, false);
   if (lacking && !options.page) return cli::exit_failure;
   const bool none_selected = run.totals.by_major[PITRACE_MAJOR_TPROF] != 0;
-  if (summary.ticks.ticks == 0 && options.page && !options.budget_file && !none_selected) return {};
+  if (summary.ticks.ticks == 0 && options.page && !options.budget_file && !none_selected) {
+    lacking = warn_of_ticks(run, options) || lacking;
+    return {};
+  }
   const bool html = options.html && !none_selected && html_shows_without_ticks(summary);
   const bool without_ticks =
       (is_requested(false) || html) && !is_requested(true) && !options.budget_file;

@@ -59,6 +59,8 @@ std::string Kernel::read(const TextLocation& location, const char* what) {
   auto text = read_text(location.file, location.offset, limit);
   if (text && text->starts_with(zstd_magic)) {
     auto plain = unpacked(*text);
+    if (plain && plain->empty() && &location == &kallsyms_location_)
+      own_notes_.add_damage("the kernel's symbols have no contents", text->size());
     if (plain) return std::move(*plain);
     own_notes_.add_damage(
         "the kernel's " + std::string(what) + " are not read: " + plain.error().message,

@@ -126,9 +126,10 @@ void keep_place(ModuleMentions& mentions, const MappedPlace& place) {
 
 template <class Find>
 std::string line_of(const WantedFile& file, Find find) {
-  const std::string& path = file.path;
-  // A line is one file: a name with a line feed would look like two.
-  if (path.find('\n') != std::string::npos || path == "[vsyscall]") return "";
+  if (file.path == "[vsyscall]") return "";
+  // A line is one file, and no path has a zero byte.
+  std::string path = file.path;
+  std::ranges::replace(path, '\n', '\0');
   const uint64_t inode = file.mentions.inode;
   return inode != 0 ? fmt::format("{}@{} {}\n", find(), inode, path)
                     : fmt::format("{} {}\n", find(), path);

@@ -39,8 +39,8 @@ struct WantedFile {
   ModuleMentions mentions;
 };
 
-// The file's line: "BUILDID@INODE PATH", without "@INODE" when the inode is unknown. Empty for a
-// name that a line cannot hold, and for [vsyscall].
+// The file's line: "BUILDID@INODE PATH", without "@INODE" when the inode is unknown. Empty for
+// [vsyscall].
 std::string build_id_line(const WantedFile& file, const std::string& proc);
 // The line of a file that could not be read.
 std::string unread_build_id_line(const WantedFile& file);

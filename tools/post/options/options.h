@@ -26,6 +26,9 @@ constexpr std::array<std::string_view, 10> export_formats = {
     "callgrind", "chrome",      "ctf",      "firefox", "otlp",
     "parquet",   "perf-script", "perfetto", "pprof",   "speedscope"};
 
+// The file of -verbmsg.
+constexpr const char* message_file_name = "post.msg";
+
 struct ReportOptions {
   double clip_percent = 0.1;
   LabelOptions labels = {};

@@ -60,7 +60,9 @@ class LayoutReader {
     uint64_t at = 0;
     while (at < end_ && !is_symbols(at)) at = read_section(at);
     for (FileRange* range : {&file_.kallsyms, &file_.modules}) check_place(at, *range);
+    check_end(at);
     check_kernel_texts();
+    if (has_sums_ && !has_info_) damage_.add("the facts about the recording are missing", 0);
     for (auto& [key, layout] : streams_) file_.streams.push_back(std::move(layout));
     return std::move(file_);
   }
@@ -147,10 +149,23 @@ class LayoutReader {
     range = {};
   }
 
+  // The texts behind the sections end the file.
+  void check_end(uint64_t sections_end) {
+    uint64_t end = sections_end;
+    for (const FileRange& range : {file_.kallsyms, file_.modules})
+      end = std::max(end, range.offset + range.size);
+    if (end < end_ && !damage_.any())
+      damage_.add(fmt::format("nothing is known of what begins at file offset {}", end),
+                  end_ - end);
+  }
+
   // A recorder that is killed can have written a text, but not yet its place.
   void check_kernel_texts() {
     const bool used = file_.kallsyms.offset != 0 || file_.modules.offset != 0;
-    const bool lacks_symbols = file_.info.kallsyms == "complete" && file_.kallsyms.offset == 0;
+    // Both are written then; again at the end, if a module was loaded.
+    const bool lacks_symbols =
+        file_.info.kallsyms == "complete" &&
+        (file_.kallsyms.offset == 0 || (file_.modules.offset == 0 && kernel_texts_.size() > 1));
     if (damage_.any() || file_.info.ended == "running" || file_.info.ended.empty()) return;
     if (lacks_symbols || (!kernel_texts_.empty() && !used))
       damage_.add("the first header does not say where the kernel's symbols are", 0);
@@ -231,6 +246,7 @@ class LayoutReader {
         add_records(header, type, extent);
         break;
       case nrm2::section_info:
+        has_info_ = true;
         parse_info(checked_text(header, extent), file_.info);
         break;
       case nrm2::section_kernel_text:
@@ -259,6 +275,7 @@ class LayoutReader {
     std::string text = read_text(extent);
     // The flag is elsewhere in the header: zeros over the sum do not make it one without.
     const bool has_sum = (word_at(header, nrm2::offset::flags) & nrm2::flag_sum) != 0;
+    has_sums_ = has_sums_ || has_sum;
     if (has_sum && extent.size == word_at(header, nrm2::offset::data_size) &&
         number_at(header, nrm2::offset::sum, 8) != nrm2::sum_of(text.data(), text.size()))
       damage_.add(fmt::format("the {} at file offset {} have changed since they were written",
@@ -323,6 +340,8 @@ class LayoutReader {
   uint64_t previous_data_ = nrm2::header_size;
   StreamLayout* previous_ = nullptr;  // stream of the section before, if it holds records
   std::vector<Extent> kernel_texts_;
+  // Programs that write sums write facts, too.
+  bool has_sums_ = false, has_info_ = false;
   std::set<StreamKey> cut_;  // streams whose next section comes after a gap
   std::set<StreamKey> full_;
   std::map<StreamKey, size_t> lost_at_;  // indices in header_lost

@@ -4,6 +4,7 @@
 
 #include <pi/nrm2.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "text/text.h"
@@ -117,6 +118,7 @@ void parse_build_ids(std::string_view text, std::vector<BuildId>& build_ids) {
     }
     if (id != "-" && id != "?" && id != "!" && !is_build_id(id)) return;
     if (id != "-") file.id = id;
+    std::ranges::replace(file.path, '\0', '\n');
     build_ids.push_back(std::move(file));
   });
 }

@@ -51,7 +51,7 @@ struct ReportContext {
 using MakeSubscriber = std::unique_ptr<Subscriber> (*)(const ReportContext& context, Sink* sink);
 
 // Data that a report needs and a trace does not contain: a sentence that follows "TRACE ", and the
-// remedy.
+// remedy, "" if it is a matter of the selection.
 struct Lack {
   std::string what;
   std::string hint;

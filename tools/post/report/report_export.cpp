@@ -39,9 +39,12 @@ uint64_t amount_per_tick(const TraceInfo& info) {
   return info.rate == 0 ? 0 : 1'000'000'000 / info.rate;
 }
 
-std::optional<Lack> lack_of_records(bool empty) {
+std::optional<Lack> lack_of_records(const Summary& summary, bool empty) {
   if (!empty) return {};
-  return Lack{"contains neither ticks nor context switches that are selected.",
+  const auto& recorded = summary.records.by_major;
+  if (recorded[PITRACE_MAJOR_TPROF] + recorded[PITRACE_MAJOR_DISPATCH] != 0)
+    return Lack{"contains ticks or context switches, but none of them is selected.", ""};
+  return Lack{"contains neither ticks nor context switches.",
               "Enable one of them: swtrace enable tprof, swtrace enable dispatch."};
 }
 

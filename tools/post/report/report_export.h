@@ -23,8 +23,8 @@ std::vector<std::string> remarks_of(const Summary& summary, bool guesses);
 std::string tick_event(const TraceInfo& info);
 uint64_t amount_per_tick(const TraceInfo& info);
 
-// Of exports of single records. empty: there were none.
-std::optional<Lack> lack_of_records(bool empty);
+// Of exports of single records. empty: none was to be exported.
+std::optional<Lack> lack_of_records(const Summary& summary, bool empty);
 
 bool export_callgrind(const Summary& summary, Sink& sink);
 bool export_pprof(const Summary& summary, Sink& sink);

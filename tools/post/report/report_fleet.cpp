@@ -388,7 +388,7 @@ std::unique_ptr<Subscriber> make_fleet(const ReportContext& context, Sink*) {
 }
 
 std::optional<Lack> lack_of_fleet(const Summary& summary) {
-  return lack_of_records(summary.find<FleetTables>()->empty());
+  return lack_of_records(summary, summary.find<FleetTables>()->empty());
 }
 
 bool write_fleet_frames(const Summary& summary, Sink& sink) {

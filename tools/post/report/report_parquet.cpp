@@ -160,7 +160,7 @@ std::unique_ptr<Subscriber> make_parquet(const ReportContext& context, Sink* sin
 }
 
 std::optional<Lack> lack_of_rows(const Summary& summary) {
-  return lack_of_records(summary.find<ParquetRecords>()->empty());
+  return lack_of_records(summary, summary.find<ParquetRecords>()->empty());
 }
 
 bool end_parquet(const Summary& summary, Sink&) {

@@ -69,7 +69,7 @@ struct TimedFormat {
     return std::make_unique<Export>(context, *sink);
   }
   static std::optional<Lack> lack(const Summary& summary) {
-    return lack_of_records(summary.find<Export>()->empty());
+    return lack_of_records(summary, summary.find<Export>()->empty());
   }
   static bool write(const Summary& summary, Sink&) {
     summary.find<Export>()->end(summary);

@@ -211,6 +211,14 @@ std::span<const Report> reports() {
   return table;
 }
 
+std::vector<std::string> report_paths(const Options& options) {
+  std::vector<std::string> paths;
+  for (const Report& report : reports())
+    if (report.file && report.wanted(options)) paths.push_back(report.path(options));
+  if (options.message_file) paths.push_back(options.output(message_file_name));
+  return paths;
+}
+
 bool is_made(const Report& report, const Options& options, const Summary& summary) {
   if (!report.wanted(options) || (report.of_ticks && summary.ticks.ticks == 0)) return false;
   return !(options.page && report.lack && report.lack(summary));

@@ -17,6 +17,9 @@ namespace post {
 // All reports in the order in which they are written.
 std::span<const Report> reports();
 
+// Of all files that the options ask for.
+std::vector<std::string> report_paths(const Options& options);
+
 // Whether a requested report is made from this trace. Beside a page, a report without data is left
 // out; otherwise main fails.
 bool is_made(const Report& report, const Options& options, const Summary& summary);

@@ -81,8 +81,8 @@ std::set<std::string>& used_paths() {
   return paths;
 }
 
-// Why a file cannot be written under that name; "" if it can.
-std::string refusal(const std::string& path) {
+// Why a file cannot be written under that name; "" if it can. Adds the name to `taken`.
+std::string refusal(const std::string& path, std::set<std::string>& taken) {
   struct stat facts {};
   // A link is replaced, not what it refers to.
   if (::lstat(path.c_str(), &facts) == 0 && kept_files().contains({facts.st_dev, facts.st_ino}))
@@ -92,7 +92,7 @@ std::string refusal(const std::string& path) {
         path);
   std::error_code problem;
   const std::string whole = std::filesystem::absolute(path, problem).lexically_normal().string();
-  if (!used_paths().insert(whole).second)
+  if (!taken.insert(whole).second)
     return fmt::format("two files are to be written to {}. Choose another name for one.", path);
   return {};
 }
@@ -104,8 +104,16 @@ void OutputFile::keep(const std::string& path) {
   if (::stat(path.c_str(), &facts) == 0) kept_files().insert({facts.st_dev, facts.st_ino});
 }
 
+pi::Status OutputFile::check(const std::vector<std::string>& paths) {
+  std::set<std::string> taken;
+  for (const std::string& path : paths)
+    if (const std::string reason = refusal(path, taken); !reason.empty())
+      return pi::Error{-1, reason};
+  return {};
+}
+
 pi::Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, mode_t mode) {
-  if (const std::string reason = refusal(path); !reason.empty()) return pi::Error{-1, reason};
+  if (const std::string why = refusal(path, used_paths()); !why.empty()) return pi::Error{-1, why};
   auto file = pi::NewFile::create(path, ".post-", mode, pi::Umask::applied);
   if (!file)
     return pi::Error{file.error().code,
@@ -116,7 +124,7 @@ pi::Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& pa
 
 pi::Result<std::unique_ptr<OutputFile>> OutputFile::create_in_folder(const std::string& path,
                                                                      mode_t mode) {
-  if (const std::string reason = refusal(path); !reason.empty()) return pi::Error{-1, reason};
+  if (const std::string why = refusal(path, used_paths()); !why.empty()) return pi::Error{-1, why};
   const std::filesystem::path whole = path;
   const std::string folder = whole.parent_path();
   const bool made = ::mkdir(folder.c_str(), 0777) == 0;
@@ -197,15 +205,21 @@ void OutputFile::remove_beside(const std::string& beginning,
   }
 }
 
-pi::Status OutputFile::commit() {
+pi::Status OutputFile::complete() {
+  if (completed_) return {};
   flush();
-  const char* what = "write";
-  int reason = write_error_ != 0 ? write_error_ : file_.complete();
-  if (reason == 0) {
-    what = "replace";
-    reason = file_.commit();
-  }
-  if (reason == 0) return {};
+  if (write_error_ == 0) write_error_ = file_.complete();
+  completed_ = write_error_ == 0;
+  return completed_ ? pi::Status() : problem("write", write_error_);
+}
+
+pi::Status OutputFile::commit() {
+  if (const pi::Status status = complete(); !status) return status;
+  const int reason = file_.commit();
+  return reason == 0 ? pi::Status() : problem("replace", reason);
+}
+
+pi::Error OutputFile::problem(const char* what, int reason) const {
   const char* hint = reason == ENOSPC || reason == EDQUOT
                          ? " Free space or choose another directory (of reports: -o)."
                          : "";

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sink.h"
 
@@ -22,6 +23,8 @@ class OutputFile final : public Sink {
  public:
   // The file at path, which is read, is not replaced by create() and create_in_folder().
   static void keep(const std::string& path);
+  // Whether create() would accept all the paths, which is known before anything is made.
+  static pi::Status check(const std::vector<std::string>& paths);
   // mode is reduced by the umask. An error also if this process has made a file at that path.
   static pi::Result<std::unique_ptr<OutputFile>> create(const std::string& path, mode_t mode);
   // The same in a directory of its own, which is made if it is missing. A link in its place, or
@@ -43,12 +46,16 @@ class OutputFile final : public Sink {
   bool good() const { return write_error_ == 0; }
   // Bytes written so far.
   uint64_t size() const { return size_; }
+  // Writes what is still buffered: commit() fails then only if the file cannot be renamed.
+  pi::Status complete();
   pi::Status commit();
 
  private:
   OutputFile(std::string path, mode_t mode, pi::NewFile file);
 
   void flush();
+  // reason: an errno.
+  pi::Error problem(const char* what, int reason) const;
 
   const std::string path_;
   const mode_t mode_;
@@ -56,6 +63,7 @@ class OutputFile final : public Sink {
   std::string buffer_;  // not yet written
   uint64_t size_ = 0;
   int write_error_ = 0;
+  bool completed_ = false;
   std::string made_folder_;  // removed if it stays empty
 };
 

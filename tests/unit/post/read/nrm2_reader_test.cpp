@@ -92,7 +92,7 @@ TEST(Nrm2Reader, TextsThatHaveChangedAreReported) {
        {section_info, pi::nrm2::section_build_ids, pi::nrm2::section_frame_names}) {
     const std::string text = "0123 /bin/a\nended=off\n";
     TraceBuilder trace;
-    trace.section(section_trace, {}, eight);
+    trace.section(section_trace, {}, eight).text(section_info, "source=perf\n");
     const size_t at = trace.bytes().size();
     trace.text(type, text);
     trace.put(at + pi::nrm2::offset::sum, pi::nrm2::sum_of(text.data(), text.size()));
@@ -110,6 +110,35 @@ TEST(Nrm2Reader, TextsThatHaveChangedAreReported) {
     good(trace.bytes(), hole);
     EXPECT_TRUE(hole.any());
   }
+}
+
+TEST(Nrm2Reader, MissingFactsAreReported) {
+  const std::string text = "0123 /bin/a\n";
+  TraceBuilder trace;
+  trace.section(section_trace, {}, eight);
+  const size_t at = trace.bytes().size();
+  trace.text(pi::nrm2::section_build_ids, text);
+  DamageLog none;
+  good(trace.bytes(), none);
+  EXPECT_FALSE(none.any());
+  trace.put(at + pi::nrm2::offset::sum, pi::nrm2::sum_of(text.data(), text.size()));
+  trace.put(at + pi::nrm2::offset::flags, pi::nrm2::flag_sum);
+  DamageLog damage;
+  good(trace.bytes(), damage);
+  EXPECT_THAT(damage.messages(), ElementsAre(HasSubstr("facts about the recording are missing")));
+}
+
+TEST(Nrm2Reader, BytesBehindTheKernelsSymbolsAreReported) {
+  TraceBuilder trace;
+  trace.section(section_trace, {}, eight).symbols("text", "more");
+  Bytes bytes = trace.bytes();
+  DamageLog none;
+  good(bytes, none);
+  EXPECT_FALSE(none.any());
+  bytes.resize(bytes.size() + 4);
+  DamageLog damage;
+  good(bytes, damage);
+  EXPECT_THAT(damage.messages(), ElementsAre(HasSubstr("nothing is known of")));
 }
 
 TEST(Nrm2Reader, SymbolsThatNoHeaderNamesAreReported) {
