@@ -127,6 +127,29 @@ tables() { find fleet/records -name '*.parquet' | wc -l; }
     [ "$(value failed) $((before + $(value added))) $(find spool -name '*.nrm2' | wc -l)" = "0 14 0" ]
 }
 
+@test "a trace that cannot be added is tried once more; one without any record is added" {
+    mkdir -m 700 spool
+    echo damaged >spool/closed-1.cut.nrm2
+    PITRACE_SOCKET=$PWD/socket
+    export PITRACE_SOCKET
+    swtrace init --source perf
+    swtrace enable mte
+    swtrace on
+    swtrace off
+    swtrace get spool/closed-2.nrm2
+    swtrace free
+    unset PITRACE_SOCKET
+    settings seconds=2
+    start
+    until_value failed 1
+    end
+    [ "$(value failed) $(value partial)" = "1 0" ]
+    [ "$(cat spool/failed-1.cut.nrm2)" = damaged ]
+    [ "$(grep -c 'closed-1.cut.nrm2 cannot be added.*once more' log) $(grep -c 'closed-1.cut.again.nrm2 cannot be added' log)" = "1 1" ]
+    grep -q 'closed-2.nrm2 contains neither ticks nor context switches' log
+    [ "$(tables)" -eq "$(value added)" ]
+}
+
 @test "the limit of the disk removes the oldest tables, and is reported" {
     settings seconds=1 disk_mb=10
     mkdir -p fleet/records/date=2000-01-01/host=a spool

@@ -418,6 +418,10 @@ END
     LC_ALL=C sed -i 's/records 3\.0/records 2.0/' "$file"
     run -1 pitrace-fleet top older
     [[ $output == *"$file has the schema 'records 2.0', not 'records 3.x'"* ]]
+    cp -r fleet named
+    cp "$file" named/names.parquet
+    run -1 pitrace-fleet top named
+    [[ $output == *"named/names.parquet has the schema 'records 2.0', not 'names 2.x'"* ]]
 }
 
 @test "a file that ends too early, one that is none, and folders with wildcards are reported" {

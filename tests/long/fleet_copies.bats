@@ -240,6 +240,30 @@ past() { # past FOLDER
     [[ $output == *"no tick is selected"* ]]
 }
 
+@test "a folder with a control character in its name is named" {
+    cp -r fleet renamed
+    host=$(find renamed/records -name 'host=*' | head -n 1)
+    cp -r "$host" "${host%/*}/host=a"$'\n'b
+    run -1 --separate-stderr pitrace-fleet report renamed
+    [[ $stderr == *"host=a\x0ab"*"has a control character"* && $stderr != *damaged* ]]
+}
+
+@test "a signal that ends a question leaves no private folder" {
+    mkdir -p private
+    for signal in TERM HUP; do
+        # The pipe that it prints to is not read.
+        mkfifo "to$signal"
+        TMPDIR=$PWD/private pitrace-fleet flame fleet >"to$signal" 3>&- &
+        question=$!
+        exec 4<"to$signal"
+        until [[ -n $(ls private) ]] || ! kill -0 "$question"; do :; done
+        kill "-$signal" "$question"
+        wait "$question" || true
+        exec 4<&-
+        [[ -z $(ls private) ]]
+    done
+}
+
 @test "tables of another kind, copies under other names and folders that cannot be read are reported" {
     cp -r fleet foreign
     # It has the columns that this question needs.

@@ -247,6 +247,10 @@ dask_python() {
     pitrace-fleet diff --json --clip 0 "${conditions[@]}" fleet | jq -c "$filter" | diff dask -
     answers flame | jq -r '.[] | "\(.process | gsub(";"; "\\x3b"));\(.path) \(.ticks)"' | sort >dask
     pitrace-fleet flame fleet | sort | diff dask -
+    # A build is that of a process, also on paths that end in other files.
+    answers flame --where "build=$(cat id1)" | jq -r '.[] | "\(.process | gsub(";"; "\\x3b"));\(.path) \(.ticks)"' | sort >dask
+    [ -s dask ]
+    pitrace-fleet flame --where "build=$(cat id1)" fleet | sort | diff dask -
 }
 
 @test "Dask computes again what a worker that was killed had done" {

@@ -70,6 +70,17 @@ std::string hint_on_incomplete(const std::vector<std::string>& tables) {
       found.size() == 1 ? "it" : "them");
 }
 
+// DuckDB does not take the folders' values from such a path.
+std::string hint_on_names(const std::vector<std::string>& tables) {
+  const auto found = std::ranges::find_if(tables, [](const std::string& path) {
+    return std::ranges::any_of(path, [](char c) { return static_cast<unsigned char>(c) < ' '; });
+  });
+  if (found == tables.end()) return {};
+  return fmt::format(
+      "the name of {} has a control character, which post --fleet does not write: rename it.",
+      pi::printable(*found));
+}
+
 // What must be in a table, by the folder that it is in.
 struct Kind {
   std::string_view folder;
@@ -118,7 +129,8 @@ std::string hint_on_unreadable(Engine& engine, const std::vector<std::string>& t
 
 std::string hint_on_damage(Engine& engine, const Question& question, const pi::Error& problem) {
   const std::vector<std::string> tables = tables_of(question);
-  std::string hint = hint_on_incomplete(tables);
+  std::string hint = hint_on_names(tables);
+  if (hint.empty()) hint = hint_on_incomplete(tables);
   if (hint.empty() && problem.code == Engine::failed) hint = hint_on_unreadable(engine, tables);
   return hint;
 }

@@ -7,6 +7,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <pi/printable.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -14,6 +16,7 @@
 #include <cstring>
 #include <filesystem>
 #include <future>
+#include <thread>
 
 #include "selection.h"
 
@@ -105,13 +108,34 @@ class ProgressLine {
   bool shown_ = false;
 };
 
+// Removes the folder before a signal ends the program. A thread does it, since a signal handler
+// cannot read a folder. The other threads, which start later, have the signals blocked.
+void remove_on_signals(const std::string& folder) {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals, number);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::thread([signals, folder] {
+    int number = 0;
+    if (::sigwait(&signals, &number) != 0) return;
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);
+    ::signal(number, SIG_DFL);
+    ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+    ::raise(number);
+  }).detach();
+}
+
 // A private folder for what does not fit into memory.
 class Scratch {
  public:
   Scratch() {
     const char* const given = ::secure_getenv("TMPDIR");
     path_ = fmt::format("{}/pitrace-fleet-XXXXXX", given && *given ? given : "/tmp");
-    if (!::mkdtemp(path_.data())) path_.clear();
+    if (::mkdtemp(path_.data()))
+      remove_on_signals(path_);
+    else
+      path_.clear();
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;

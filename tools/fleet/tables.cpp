@@ -55,11 +55,29 @@ Cells::Set raw_columns(const Cells::Set& set, bool with_names) {
   return raw;
 }
 
+// The names can be a table that has other columns, or other types.
+pi::Status check_names(Engine& engine, const Question& question) {
+  const std::string file = names_file(question.folder);
+  const auto rows =
+      engine.query(fmt::format("SELECT MAX(TRY(decode(value))) FROM parquet_kv_metadata({}) WHERE "
+                               "TRY(decode(key)) = 'pitrace.schema'",
+                               literal(file)));
+  if (!rows) return rows.error();
+  const std::string schema = rows->empty() ? "" : text(rows->front()[0]);
+  if (schema.starts_with("names 2.")) return {};
+  return pi::Error{
+      -1, fmt::format("{} has the schema '{}', not 'names 2.x': pitrace-fleet resolve of this "
+                      "version has not written it. Move it away, and call resolve again.",
+                      pi::printable(file), pi::printable(schema))};
+}
+
 // Runs a query of files in the folder.
 pi::Status make_tables(Engine& engine, Query query, const Question& question,
                        const std::string& source = {}) {
   const std::string folder = literal(question.folder), file = names_file(question.folder);
   const Naming naming = naming_of(question, "function");
+  if (!naming.join.empty())
+    if (const pi::Status status = check_names(engine, question); !status) return status;
   const std::string none =
       "(SELECT '' AS build_id, CAST(0 AS BIGINT) AS address, '' AS function WHERE FALSE)";
   return run(

@@ -312,6 +312,11 @@ int make_tprof(TraceRun& run, const Options& options, const std::vector<Limit>& 
   if (!options.looks_back() && !options.counts_by_process()) A2nSymbolizer::release_symbols();
   if (const pi::Status status = analysis.write_reports(summary); !status)
     return fail(status.error());
+  if (options.fleet &&
+      run.totals.by_major[PITRACE_MAJOR_TPROF] + run.totals.by_major[PITRACE_MAJOR_DISPATCH] == 0)
+    cli::warning(fmt::format(
+        "{} contains neither ticks nor context switches: its tables have only what was lost.",
+        run.path));
   if (options.page)
     if (const pi::Status status = print_page(run, options, summary); !status)
       return fail(status.error());

@@ -4,8 +4,10 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <vector>
 
@@ -63,6 +65,17 @@ int OutputFile::append(std::span<const std::byte> bytes) {
   if (end < 0) return errno;
   size_ = static_cast<uint64_t>(end);
   return error;
+}
+
+int OutputFile::append(std::span<const std::byte> head, std::span<const std::byte> data) {
+  iovec parts[] = {{const_cast<std::byte*>(head.data()), head.size()},
+                   {const_cast<std::byte*>(data.data()), data.size()}};
+  const ssize_t done = ::writev(fd(), parts, 2);
+  const size_t written = done < 0 ? 0 : static_cast<size_t>(done);
+  size_ += written;
+  if (written < head.size())
+    if (const int error = append(head.subspan(written)); error != 0) return error;
+  return append(data.subspan(written - std::min(written, head.size())));
 }
 
 int OutputFile::overwrite(uint64_t offset, std::span<const std::byte> bytes) {

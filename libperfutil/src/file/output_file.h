@@ -23,6 +23,9 @@ class OutputFile {
   // Appends; 0 or an error number. Afterwards size() is the number of bytes in the file, even after
   // an error.
   int append(std::span<const std::byte> bytes);
+  // The same of two pieces, in one system call if the kernel takes all: a process that is killed
+  // leaves both or none.
+  int append(std::span<const std::byte> head, std::span<const std::byte> data);
   // Overwrites existing bytes; 0 or an error number.
   int overwrite(uint64_t offset, std::span<const std::byte> bytes);
   int truncate(uint64_t size);

@@ -44,8 +44,7 @@ int StreamFile::append(const SectionFacts& section, Bytes data) {
   const uint64_t begin = file_.size();
   SectionFacts facts = section;
   facts.sum = section_sum(section.type, data);
-  int error = file_.append(make_header(facts_, facts));
-  if (error == 0) error = file_.append(data);
+  const int error = file_.append(make_header(facts_, facts), data);
   if (error != 0) (void)file_.truncate(begin);
   return error;
 }

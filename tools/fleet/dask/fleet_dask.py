@@ -39,6 +39,7 @@ def named(frame, root):
         names = read(root + "/names.parquet", ["build_id", "address", "function"]).rename(columns={"function": "late"})
     except FileNotFoundError:
         return frame
+    names = names.groupby(["build_id", "address"], as_index=False)["late"].min()
     frame["address"] = frame["address"].astype("Int64")
     names["address"] = names["address"].astype("Int64")
     frame = frame.merge(names, on=["build_id", "address"], how="left")
@@ -77,21 +78,21 @@ def matches(column, value):
     return column.str.match(fnmatch.translate(pattern)).fillna(False).astype(bool)
 
 
-def test(frame, key, value):
+def test(frame, key, value, builds):
     if key == "build":
-        ran = frame[frame["build_id"].str.startswith(value).fillna(False).astype(bool)]["process"].unique()
+        ran = builds[builds["build_id"].str.startswith(value).fillna(False).astype(bool)]["process"].unique()
         return frame["process"].isin(ran)
     if key == "module" and "/" not in value:
         return matches(frame["module"], value) | matches(frame["module"], "*/" + value)
     return matches(frame[key], value)
 
 
-def selected(frame, words):
-    """The rows of one trace to which all conditions apply. Losses have a host and a kernel only."""
+def selected(frame, words, builds):
+    """The rows of one trace to which all conditions apply. Losses have a host and a kernel only. builds: the rows of its records."""
     taken = pandas.Series(True, index=frame.index)
     tests = {}
     for key, value in (part.split("=", 1) for word in words for part in word.split(",")):
-        tests[key] = tests.get(key, False) | test(frame, key, value)
+        tests[key] = tests.get(key, False) | test(frame, key, value, builds)
     for key, passed in tests.items():
         taken &= passed if key in ("host", "kernel") else passed | (frame["kind"] == "lost")
     return taken
@@ -106,13 +107,13 @@ def within(frame, since, until):
     return taken
 
 
-def sides_of(frame, given):
+def sides_of(frame, builds, given):
     """The rows of side A, and for diff of side B, with a column side."""
-    chosen = selected(frame, given.where) & within(frame, given.since, given.until)
+    chosen = selected(frame, given.where, builds) & within(frame, given.since, given.until)
     if given.question != "diff":
         return frame[chosen].assign(side="A")
     # Of all rows: a build is that of a process, whichever of its rows are chosen.
-    a, b = selected(frame, given.a), selected(frame, given.b)
+    a, b = selected(frame, given.a, builds), selected(frame, given.b, builds)
     if given.at is None and not given.b:
         b = ~a
     elif given.at is None and not given.a:
@@ -125,7 +126,11 @@ def sums_of(paths, given, keys):
     """A worker's part: the sums of some traces."""
     parts = []
     for path in paths:
-        frame = sides_of(read_paths(path) if given.question == "flame" else read_records(path), given)
+        paths_wanted = given.question == "flame"
+        frame = read_paths(path) if paths_wanted else read_records(path)
+        # A rare path does not say which files it was in.
+        builds = read(path, ["process", "build_id"]) if paths_wanted else frame
+        frame = sides_of(frame, builds, given)
         frame = frame.rename(columns={"build_id": "build"})
         parts.append(frame[keys + ["count"]].fillna("").groupby(keys, as_index=False, observed=True)["count"].sum())
     return pandas.concat(parts).groupby(keys, as_index=False)["count"].sum()

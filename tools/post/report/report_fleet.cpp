@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "parquet_names.h"
+#include "read/merge.h"
 #include "report_export.h"
 
 namespace post {
@@ -160,7 +161,8 @@ class FleetTables final : public Subscriber, private RecordsByTime::Output {
         place_(place_of(context.options)),
         rare_below_(context.options.rare_below),
         records_(context.processes, context.symbolizer, context.names,
-                 records_options(context, false), *this) {}
+                 records_options(context, false), *this),
+        last_time_(begin_of(context.source, context.file)) {}
 
   void subscribe(Subscriptions& to) override { records_.subscribe(to, *this); }
   bool take(const Arrival& arrival) override { return records_.take(arrival); }
@@ -233,7 +235,7 @@ class FleetTables final : public Subscriber, private RecordsByTime::Output {
   std::vector<uint32_t> above_rare_;  // the callers of the stacks that end in rare_name
   StackNumbers numbers_;
   std::map<FleetFunction, int64_t> functions_;  // numbers in the table of frames
-  uint64_t last_time_ = 0;
+  uint64_t last_time_;
 };
 
 FleetFunction FleetTables::function_of(uint32_t stack) const {
@@ -387,7 +389,9 @@ std::unique_ptr<Subscriber> make_fleet(const ReportContext& context, Sink*) {
   return std::make_unique<FleetTables>(context);
 }
 
+// A trace in which nothing was recorded is added, too: it has its losses.
 std::optional<Lack> lack_of_fleet(const Summary& summary) {
+  if (selection_texts(summary.options.selection).empty()) return {};
   return lack_of_records(summary, summary.find<FleetTables>()->empty());
 }
 
