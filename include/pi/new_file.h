@@ -46,6 +46,8 @@ class NewFile {
   // Gives the file its name now; writing may continue. keep_old: an existing file of that name
   // becomes NAME.old. Returns 0 or an error number.
   int publish(bool keep_old);
+  // Syncs the file to the disk, without a name if it has none. Returns 0 or an error number.
+  int sync() const;
   // Syncs the file to the disk, under its temporary name, and closes it. Returns 0 or an error
   // number. commit() does this too; separate calls show which step failed.
   int complete();

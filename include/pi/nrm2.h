@@ -47,23 +47,50 @@ constexpr size_t slow_tsc = 240;
 constexpr size_t version = 244;
 constexpr size_t os = 248;  // "Linux  " and NUL
 constexpr size_t variable_tick = 256;
-constexpr size_t sum = 264;  // our addition, 8 bytes: sum_of() the data; 0: none, as of records
+constexpr size_t sum = 264;         // our addition, 8 bytes: of the data, see Sum
+constexpr size_t header_sum = 272;  // our addition, 8 bytes: of the header, as if this were 0
 }  // namespace offset
 
-// The checksum of a section without records, of size bytes at data: FNV-1a of 64 bits. A byte that
-// has changed always changes it.
+// The checksum of data of a known size, which is added in pieces. FNV-1a of 64 bits, by words of
+// eight bytes instead of bytes, and with the high half of each product in the low one: no single
+// word can change without changing it.
+class Sum {
+ public:
+  // size: of all data.
+  explicit Sum(uint64_t size) { add_word(size); }
+  // Each piece but the last one has a multiple of eight bytes. The last word has zeros at its end.
+  void add(const void* data, size_t size) {
+    const char* at = static_cast<const char*>(data);
+    for (; size >= 8; at += 8, size -= 8) {
+      uint64_t word;
+      __builtin_memcpy(&word, at, 8);
+      add_word(word);
+    }
+    uint64_t word = 0;
+    __builtin_memcpy(&word, at, size);
+    if (size != 0) add_word(word);
+  }
+  uint64_t value() const { return sum_; }
+
+ private:
+  void add_word(uint64_t word) {
+    sum_ = (sum_ ^ word) * 0x100000001b3;
+    sum_ ^= sum_ >> 32;
+  }
+  uint64_t sum_ = 0xcbf29ce484222325;
+};
+
 inline uint64_t sum_of(const void* data, size_t size) {
-  uint64_t sum = 0xcbf29ce484222325;
-  for (size_t i = 0; i < size; ++i)
-    sum = (sum ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3;
-  return sum;
+  Sum sum(size);
+  sum.add(data, size);
+  return sum.value();
 }
 
 // The number of the stream of names that the recorder itself has made, instead of that of a CPU.
 constexpr uint32_t recorder_cpu = 0xffff;
 
 constexpr uint32_t flag_full = 1;
-constexpr uint32_t flag_sum = 2;  // our addition: offset::sum is set
+constexpr uint32_t flag_sum = 2;  // our addition: offset::sum and offset::header_sum are set
 constexpr uint32_t mode_mte_at_end = 2;
 
 enum section_type : uint32_t {

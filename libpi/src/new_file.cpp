@@ -151,6 +151,10 @@ int NewFile::publish(bool keep_old) {
   return 0;
 }
 
+int NewFile::sync() const {
+  return sync_file(fd_.get());
+}
+
 int NewFile::complete() {
   if (!fd_) return 0;
   if (const int error = sync_file(fd_.get()); error != 0) return error;

@@ -163,6 +163,35 @@ tables() { find fleet/records -name '*.parquet' | wc -l; }
     grep -q 'more than 10 MB (disk_mb): removed the 1 oldest files' log
 }
 
+@test "the limit of the disk removes all tables of a trace, and nothing else that is there" {
+    settings seconds=1 disk_mb=10
+    day=date=2000-01-01/host=a
+    mkdir -p fleet/{records,paths,stacks,frames,days}/$day backups spool
+    for table in records paths stacks frames; do truncate -s 2M fleet/$table/$day/{1,2}000000000000000000.parquet; done
+    touch fleet/names.parquet fleet/days/$day/day.parquet fleet/mine.parquet fleet/1.gz
+    start
+    until_value removed 4
+    end
+    [ "$(value removed)" -eq 4 ]
+    [ "$(find fleet -name '1000*.parquet' | wc -l) $(find fleet -name '2000*.parquet' | wc -l)" = "0 4" ]
+    [[ -e fleet/names.parquet && -e fleet/days/$day/day.parquet && -e fleet/mine.parquet && -e fleet/1.gz ]]
+}
+
+@test "a recorder that is stopped is ended, and another one records" {
+    sed "s/timeout -k 5 120/timeout -k 1 2/; s/timeout -k 5 20/timeout -k 1 2/" "$(readlink -f "$(command -v run.fleet)")" >run.quick
+    mkdir -p tool/scripts && mv run.quick tool/scripts/run.fleet && cp "$SOURCE_DIR"/scripts/{lib,trace}.sh tool/scripts/ && ln -s "$BUILD_DIR" tool/build && touch tool/CMakeLists.txt
+    settings seconds=3
+    bash tool/scripts/run.fleet --config settings >>log 2>&1 3>&- &
+    fleet=$!
+    until_recording
+    recorder=$(PITRACE_SOCKET=$PWD/spool/recorder swtrace info | sed -nE 's/^ *Recorder pid[ :]*([0-9]+)$/\1/p')
+    kill -STOP "$recorder"
+    until_value partial 1
+    grep -q 'the recorder does not answer' log
+    end
+    run ! kill -0 "$recorder"
+}
+
 @test "names of files in the folder are no commands, and do not defeat the limit of the disk" {
     settings seconds=1 disk_mb=0010
     mkdir -p fleet/records/date=2000-01-01/host=a spool
@@ -233,11 +262,18 @@ tables() { find fleet/records -name '*.parquet' | wc -l; }
 }
 
 @test "wrong settings are refused" {
-    for line in nosuch=1 rate=0 rate=x source=other stacks=some omit=nosuch omit=path, hash=path hash_key=/k folder=here 'no line' seconds=99999999 "spool=/a"$'\t'; do
+    for line in nosuch=1 rate=0 rate=x source=other stacks=some omit=nosuch omit=path, hash=path hash_key=/k folder=here 'no line' seconds=99999999 "spool=/a"$'\t' push=https://user:secret@host/; do
         printf '%s\n' "$line" >settings
         run -255 run.fleet --config settings
         [[ $output == *"error: "* ]]
     done
+    settings "folder=$PWD/spool/fleet"
+    run -255 run.fleet --config settings
+    [[ $output == *"none is in the other"* ]]
+    settings "push=https://host/" "push_headers=$PWD/nosuch"
+    run -125 run.fleet --config settings
+    [[ $output == *"cannot read $PWD/nosuch"* ]]
+    rm -r spool
     mkfifo pipe
     for config in nosuch pipe /dev/zero .; do run -125 timeout 10 run.fleet --config "$config"; done
     # Who can write them decides where traces go.

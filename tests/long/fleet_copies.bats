@@ -244,8 +244,48 @@ past() { # past FOLDER
     cp -r fleet renamed
     host=$(find renamed/records -name 'host=*' | head -n 1)
     cp -r "$host" "${host%/*}/host=a"$'\n'b
-    run -1 --separate-stderr pitrace-fleet report renamed
-    [[ $stderr == *"host=a\x0ab"*"has a control character"* && $stderr != *damaged* ]]
+    run -1 pitrace-fleet report renamed
+    [[ $output == *"host=a\x0ab"*"has a control character"* && $output != *damaged* ]]
+}
+
+@test "a folder below NAME=VALUE, too little memory and many stars" {
+    mkdir -p service=shop && ln -sfn "$PWD/fleet" service=shop/fleet
+    run -1 pitrace-fleet top --by service "$PWD/service=shop/fleet"
+    [[ $output == *"has a =: for DuckDB such a part is a column"* ]]
+    (cd service=shop && [ "$(ticks fleet)" -eq "$(ticks ../fleet)" ])
+    run -1 pitrace-fleet top --memory 1MB fleet
+    [[ $output == *"needs more memory"* && $output != *damaged* ]]
+    run -1 timeout 20 pitrace-fleet top --where "host=*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b" fleet
+    [[ $output == *"no tick is selected"* ]]
+}
+
+@test "hosts whose names mean none are hosts" {
+    count=0
+    for name in null __HIVE_DEFAULT_PARTITION__; do
+        count=$((count + 1))
+        BATS_FILE_TMPDIR=$BATS_FILE_TMPDIR unshare --uts --net bash -ec "echo $name >/proc/sys/kernel/hostname; mkdir none-$count; cd none-$count; export PITRACE_SOCKET=\$PWD/recorder
+            swtrace init --source perf; swtrace enable tprof; swtrace on; sleep 1; swtrace off; swtrace get; swtrace free; post --fleet ../none swtrace.nrm2"
+    done
+    [ "$(pitrace-fleet top --json --by host none | jq -c '[.by.host[].name] | sort')" = '["__HIVE_DEFAULT_PARTITION__","null"]' ]
+    [ "$(pitrace-fleet top --json --where host=null none | jq .hosts)" -eq 1 ]
+}
+
+@test "compact follows no link of another user" {
+    cp -r fleet linked
+    day=$(cd linked/records && find . -name 'host=*' | sort | head -n 1)
+    # A day that is over.
+    for table in records paths stacks frames; do mv "linked/$table/${day%/*}" "linked/$table/date=2026-01-02"; done
+    day=date=2026-01-02/${day##*/}
+    echo precious >victim
+    mkdir -p "linked/days/$day"
+    for name in day.unfinished tmp_day.unfinished; do ln -s "$PWD/victim" "linked/days/$day/$name"; done
+    run -0 pitrace-fleet compact linked
+    [ "$(cat victim)" = precious ]
+    [[ -f linked/days/$day/day.parquet && ! -L linked/days/$day/day.parquet ]]
+    rm -r linked/days && ln -s "$PWD" linked/days
+    run -1 pitrace-fleet compact linked
+    [[ $output == *"cannot use linked/days"* ]]
+    rm linked/days
 }
 
 @test "a signal that ends a question leaves no private folder" {

@@ -248,6 +248,26 @@ class TraceBuilder {
     return *this;
   }
 
+  // Puts the checksums into all headers. Symbols follow the last section.
+  TraceBuilder& seal() {
+    using namespace pi::nrm2;
+    const auto number = [this](size_t at, auto value) {
+      std::memcpy(&value, bytes_.data() + at, sizeof value);
+      return value;
+    };
+    uint64_t end = number(offset::kallsyms_offset, uint64_t{0});
+    if (end == 0) end = bytes_.size();
+    for (size_t at = 0; at < end;) {
+      const auto size = number(at + offset::data_size, uint32_t{0});
+      put(at + offset::flags, number(at + offset::flags, uint32_t{0}) | flag_sum);
+      put(at + offset::sum, sum_of(bytes_.data() + at + header_size, size));
+      put(at + offset::header_sum, uint64_t{0});
+      put(at + offset::header_sum, sum_of(bytes_.data() + at, header_size));
+      at += header_size + size;
+    }
+    return *this;
+  }
+
   const Bytes& bytes() const { return bytes_; }
   Bytes& bytes() { return bytes_; }
 

@@ -128,6 +128,8 @@ std::string hint_on_unreadable(Engine& engine, const std::vector<std::string>& t
 }  // namespace
 
 std::string hint_on_damage(Engine& engine, const Question& question, const pi::Error& problem) {
+  if (problem.message.find("Out of Memory") != problem.message.npos)
+    return "DuckDB needs more memory: give a larger --memory, or ask about a shorter time.";
   const std::vector<std::string> tables = tables_of(question);
   std::string hint = hint_on_names(tables);
   if (hint.empty()) hint = hint_on_incomplete(tables);

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <pi/files.h>
+#include <pi/new_file.h>
 #include <pi/printable.h>
 #include <pi/unique_fd.h>
 #include <sys/file.h>
@@ -19,6 +21,8 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <span>
+#include <vector>
 
 #include "overlaps.h"
 #include "selection.h"
@@ -32,7 +36,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* day_table = "days";
 constexpr const char* day_file = "day.parquet";
-constexpr const char* unfinished_file = "day.unfinished";
 constexpr std::string_view day_schema = "days 1.";
 
 // Names and sizes of files.
@@ -54,11 +57,10 @@ struct HostDay {
   bool foreign = false;   // there are sums, but of another version
   // Tables that have been removed since still count.
   bool true_sums() const { return !days.empty() && std::ranges::includes(days, records); }
+  // Tables have been removed since: only the sums have their ticks.
+  bool has_removed() const { return !std::ranges::includes(names_of(records), names_of(days)); }
   // Some tables have been removed since, and others have come: neither sums nor tables have all.
-  bool mixed() const {
-    return !records.empty() && !true_sums() &&
-           !std::ranges::includes(names_of(records), names_of(days));
-  }
+  bool mixed() const { return !records.empty() && !true_sums() && has_removed(); }
 };
 using HostDays = std::map<std::string, HostDay>;  // by "date=.../host=..."
 
@@ -205,32 +207,52 @@ std::string today() {
   return dates_of(now).last;
 }
 
-// Folders are made below one that exists; a link in place of one is refused.
-pi::Status make_folders(const std::string& folder, const std::string& host_day) {
+// Opens a host's folder of sums. Folders are made below one that exists; a link in place of one is
+// refused.
+pi::Result<pi::UniqueFd> open_folder(const std::string& folder, const std::string& host_day) {
+  constexpr int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  pi::UniqueFd at(::open(folder.c_str(), flags));
+  if (!at) return cannot(folder, "use", errno);
   std::string path = folder;
   for (const auto& part : fs::path(day_table) / host_day) {
     path += "/" + part.string();
-    if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) return cannot(path, "make", errno);
-    struct stat facts {};
-    if (::lstat(path.c_str(), &facts) != 0) return cannot(path, "use", errno);
-    if (!S_ISDIR(facts.st_mode)) return cannot(path, "use", ENOTDIR);
+    if (::mkdirat(at.get(), part.c_str(), 0777) != 0 && errno != EEXIST)
+      return cannot(path, "make", errno);
+    at = pi::UniqueFd(::openat(at.get(), part.c_str(), flags | O_NOFOLLOW));
+    if (!at) return cannot(path, "use", errno);
   }
-  return {};
+  return at;
 }
 
-pi::Status save(const std::string& file) {
-  const pi::UniqueFd open(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  return open && ::fsync(open.get()) == 0 ? pi::Status() : pi::Status(cannot(file, "save", errno));
+// Copies a file of DuckDB into a folder. DuckDB follows links, so that in a folder of another user
+// it could be made to write elsewhere.
+pi::Status copy_sums(const std::string& from, int folder, const std::string& path) {
+  const pi::UniqueFd source(::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!source) return cannot(from, "read", errno);
+  auto file = pi::NewFile::create_in(folder, day_file, ".day-", 0666, pi::Umask::applied);
+  if (!file) return cannot(path, "write", file.error().code);
+  std::vector<std::byte> block(1 << 20);
+  for (uint64_t at = 0;;) {
+    const auto got = pi::read_at(source.get(), at, block);
+    if (got.error != 0) return cannot(from, "read", got.error);
+    if (got.bytes == 0) break;
+    const auto bytes = std::span(block).first(got.bytes);
+    if (const int error = pi::write_all(file->fd(), bytes); error != 0)
+      return cannot(path, "write", error);
+    at += got.bytes;
+  }
+  const int error = file->commit();
+  return error == 0 ? pi::Status() : pi::Status(cannot(path, "write", error));
 }
 
 // The file has its name when it is complete and on the disk.
 pi::Status write_sums(Engine& engine, const std::string& folder, const std::string& name,
                       const Files& content, std::set<std::string>& overlaps) {
-  if (const pi::Status status = make_folders(folder, name); !status) return status;
-  const std::string place = path_of(folder, day_table, name) + "/";
-  const std::string unfinished = place + unfinished_file;
-  std::error_code ignored;
-  fs::remove(unfinished, ignored);
+  const auto place = open_folder(folder, name);
+  if (!place) return place.error();
+  if (engine.scratch().empty())
+    return pi::Error{-1, "cannot make a private folder in TMPDIR, or /tmp."};
+  const std::string unfinished = engine.scratch() + "/" + day_file;
   const std::string files = literal(path_of(folder, "records", name) + "/*.parquet");
   const auto negative = engine.query(
       fmt::format("SELECT CAST(COUNT(*) AS BIGINT) FROM read_parquet({}) WHERE count < 0", files));
@@ -246,10 +268,10 @@ pi::Status write_sums(Engine& engine, const std::string& folder, const std::stri
                                         {"to", literal(unfinished)},
                                         {"of", literal(text_of(content))},
                                         {"overlaps", overlapping->empty() ? "false" : "true"}}));
-  pi::Status status = rows ? save(unfinished) : rows.error();
-  if (status && ::rename(unfinished.c_str(), (place + day_file).c_str()) != 0)
-    status = cannot(unfinished, "rename", errno);
-  if (!status) fs::remove(unfinished, ignored);
+  const std::string path = path_of(folder, day_table, name) + "/" + day_file;
+  const pi::Status status = rows ? copy_sums(unfinished, place->get(), path) : rows.error();
+  std::error_code ignored;
+  fs::remove(unfinished, ignored);
   return status;
 }
 
@@ -288,13 +310,16 @@ pi::Result<Sources> sources_of(Engine& engine, const Question& question) {
   if (!days) return days.error();
   if (has_wildcard(*days)) {
     sources.records.push_back(all);
-    sources.missing = static_cast<size_t>(
-        std::ranges::count_if(*days, [](const auto& day) { return day.second.records.empty(); }));
+    for (const auto& [name, day] : *days) {
+      sources.missing += day.records.empty();
+      sources.removed += !day.records.empty() && day.has_removed();
+    }
     return sources;
   }
   const bool suffice = days_suffice(question);
   for (const auto& [name, day] : *days) {
-    sources.mixed += day.mixed();
+    sources.mixed += suffice && day.mixed();
+    sources.removed += !suffice && !day.records.empty() && day.has_removed();
     if (suffice && (day.true_sums() || day.mixed())) {
       sources.days.push_back(path_of(question.folder, day_table, name) + "/" + day_file);
       if (day.overlaps) sources.overlapping.insert(name.substr(name.find('=', name.find('/')) + 1));

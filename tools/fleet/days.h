@@ -24,7 +24,9 @@ struct Sources {
   std::vector<std::string> days;     // files of sums by day
   size_t missing = 0;  // days of hosts that have sums by day only, which cannot be used
   size_t mixed = 0;    // days of hosts of which neither sums nor tables have all
-  size_t stale = 0;    // sums by day whose traces have changed since
+  // Days of hosts whose sums have more than the tables, for a question that needs the tables.
+  size_t removed = 0;
+  size_t stale = 0;  // sums by day whose traces have changed since
   // Folders of these hosts had traces of the same time when their sums were written.
   std::set<std::string> overlapping;
 };

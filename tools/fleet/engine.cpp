@@ -200,6 +200,8 @@ class DuckDb final : public Engine {
     return status;
   }
 
+  const std::string& scratch() const override { return scratch_.path(); }
+
  private:
   pi::Status take_rows(DuckResult& result,
                        const std::function<pi::Status(const Row&)>& take) const {

@@ -36,6 +36,8 @@ class Engine {
   // progress on a terminal.
   virtual pi::Status each(const std::string& sql,
                           const std::function<pi::Status(const Row&)>& take) = 0;
+  // A folder that only this user can use, removed with the engine; "" if there is none.
+  virtual const std::string& scratch() const = 0;
   pi::Result<Rows> query(const std::string& sql);
 };
 

@@ -196,7 +196,7 @@ pi::Result<Answer> flame(Engine& engine, const Question& question) {
   int64_t ticks = 0;
   for (const CallPaths::Row& row : paths.rows()) {
     ticks += row.ticks;
-    std::string process = pi::printable(row.process);
+    std::string process = shown(pi::printable(row.process), "process");
     for (size_t at = 0; (at = process.find(';', at)) != process.npos; at += 4)
       process.replace(at, 1, "\\x3b");
     answer.text += fmt::format("{};{} {}\n", process, pi::printable(row.path), row.ticks);

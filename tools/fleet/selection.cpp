@@ -55,15 +55,19 @@ std::string matches(std::string_view column, std::string_view value) {
   return fmt::format("{} LIKE {} ESCAPE '\\'", column, literal(pattern));
 }
 
-// The same for text at hand.
+// The same for text at hand: of the parts between stars, each where it is found first.
 bool is_like(std::string_view text, std::string_view value) {
-  const size_t star = value.find('*');
+  size_t star = value.find('*');
   if (star == value.npos) return text == value;
   if (!text.starts_with(value.substr(0, star))) return false;
-  const std::string_view rest = value.substr(star + 1);
-  for (size_t at = star; at <= text.size(); ++at)
-    if (is_like(text.substr(at), rest)) return true;
-  return false;
+  text.remove_prefix(star);
+  for (size_t next; (next = value.find('*', star + 1)) != value.npos; star = next) {
+    const std::string_view part = value.substr(star + 1, next - star - 1);
+    const size_t at = text.find(part);
+    if (at == text.npos) return false;
+    text.remove_prefix(at + part.size());
+  }
+  return text.ends_with(value.substr(star + 1));
 }
 
 // Calls back with the key and the value of each part of the words.

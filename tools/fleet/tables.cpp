@@ -285,6 +285,11 @@ pi::Status make_record_view(Engine& engine, const Question& question,
         fmt::format("{} days of hosts are left out: they have sums by day only, of another "
                     "version, or the question needs more.",
                     sources->missing));
+  if (sources->removed != 0)
+    warnings.push_back(
+        fmt::format("of {} days of hosts tables were removed after their sums were written: the "
+                    "question needs more than the sums, and is answered without these tables.",
+                    sources->removed));
   if (sources->mixed != 0) warnings.push_back(mixed_warning(sources->mixed));
   if (sources->stale != 0)
     warnings.push_back(
@@ -303,6 +308,11 @@ pi::Status check_folder(const std::string& folder) {
   if (!fits_pattern(folder))
     return pi::Error{-1, fmt::format("the name of the folder {} has a control character, or one "
                                      "that is a wildcard for DuckDB: use a link without it.",
+                                     pi::printable(folder))};
+  // As in date=2026-11-29.
+  if (folder.find('=') != folder.npos)
+    return pi::Error{-1, fmt::format("the name of the folder {} has a =: for DuckDB such a part is "
+                                     "a column. Use a relative name, or a link without it.",
                                      pi::printable(folder))};
   std::error_code problem;
   // A pipe would be read for ever.

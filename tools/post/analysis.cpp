@@ -182,23 +182,11 @@ pi::Status TickAnalysis::read_records(const Subscriptions& subscriptions,
   return {};
 }
 
-// Files of one option appear together: each is complete before the first has its name.
-pi::Status TickAnalysis::commit(const std::vector<const Report*>& together) {
-  for (const Report* report : together)
-    if (const pi::Status status = files_.at(report)->complete(); !status) return status;
-  for (const Report* report : together)
-    if (const pi::Status status = commit(*report); !status) return status;
-  return {};
-}
-
+// The files appear together: each is on the disk before the first has its name.
 pi::Status TickAnalysis::write_reports(const Summary& summary) {
   std::vector<const Report*> written;
   for (const Report& report : reports()) {
     if (!report.write || !is_made(report, options_, summary)) continue;
-    if (!written.empty() && std::string_view(written.back()->options) != report.options) {
-      if (const pi::Status status = commit(written); !status) return status;
-      written.clear();
-    }
     if (!report.streamed)
       if (const auto opened = open(report); !opened) return opened.error();
     report.write(summary, *files_.at(&report));
@@ -209,7 +197,9 @@ pi::Status TickAnalysis::write_reports(const Summary& summary) {
     if (const std::string text = report.viewer_warning(report.path(options_), bytes); !text.empty())
       pi::cli::warning(text);
   }
-  return commit(written);
+  for (const Report* report : written)
+    if (const pi::Status status = commit(*report); !status) return status;
+  return {};
 }
 
 std::vector<Hint> TickAnalysis::hints(const Summary& summary) const {

@@ -86,7 +86,6 @@ class TickAnalysis {
   pi::Result<Sink*> open(const Report& report);
   pi::Status read_records(const Subscriptions& subscriptions, const std::function<bool()>& stop);
   pi::Status commit(const Report& report);
-  pi::Status commit(const std::vector<const Report*>& together);
 
   TraceRun& run_;
   const Options& options_;

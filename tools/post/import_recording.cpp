@@ -5,9 +5,11 @@
 #include <import/perf_import.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "recorded_stacks.h"
+#include "text/output_file.h"
 
 namespace post {
 namespace {
@@ -18,9 +20,19 @@ std::string symbol_cache() {
   return home && *home == '/' ? std::string(home) + "/.debug" : "";
 }
 
+// Of a recording that is a directory.
+void keep_files(const std::string& directory) {
+  std::error_code problem;
+  std::filesystem::directory_iterator at(directory, problem);
+  for (; !problem && at != std::filesystem::directory_iterator(); at.increment(problem))
+    OutputFile::keep(at->path());
+}
+
 }  // namespace
 
 pi::Status import_recording(const Options& options) {
+  OutputFile::keep(*options.import);
+  keep_files(*options.import);
   pi::perfutil::PerfImport import;
   import.recording = *options.import;
   import.trace = options.trace_file;

@@ -460,6 +460,16 @@ auto parse_file(const std::string& path, Parse parse) -> decltype(parse(path, pa
   return parse(*text, path);
 }
 
+// No output replaces a file that is read. Traces are added when they are opened.
+void keep_inputs(const Options& options) {
+  for (const auto* path : {&options.hash_key, &options.budget_file, &options.extra_reports_file})
+    if (*path) OutputFile::keep(**path);
+  const SymbolOptions& symbols = options.symbols;
+  for (const std::string* path :
+       {&symbols.kernel_image, &symbols.kernel_map, &symbols.saved_symbols, &symbols.range_file})
+    if (!path->empty()) OutputFile::keep(*path);
+}
+
 int run_post(const std::vector<std::string>& arguments) {
   if (!arguments.empty() && arguments.front() == "top")
     return run_top({arguments.begin() + 1, arguments.end()});
@@ -473,6 +483,7 @@ int run_post(const std::vector<std::string>& arguments) {
   if (problem)
     return fail({-1, fmt::format("cannot create the directory {}: {}; name another one with -o.",
                                  options.directory, problem.message())});
+  keep_inputs(options);
   if (options.compared) return make_diff(options);
   if (options.import)
     if (const pi::Status status = import_recording(options); !status) return fail(status.error());

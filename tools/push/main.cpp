@@ -177,7 +177,8 @@ class Pusher {
       switch (outcome.kind) {
         case Outcome::Kind::sent:
           if (!outcome.text.empty())
-            cli::warning(fmt::format("{}: the store took it, but {}", files[i].name, outcome.text));
+            cli::warning(fmt::format("{}: the store took it, but {}", pi::printable(files[i].name),
+                                     outcome.text));
           if (!take_out("sent", files[i])) return false;
           attempts_ = 0;
           since_ = Clock::now();

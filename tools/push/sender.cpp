@@ -64,8 +64,8 @@ struct Answer {
 
 size_t take_body(char* bytes, size_t, size_t count, void* to) {
   auto& body = static_cast<Answer*>(to)->body;
-  if (body.size() + count > most_answer) return 0;  // ends the transfer
-  body.append(bytes, count);
+  // The status says what became of the profile: the rest of the text is not needed.
+  body.append(bytes, std::min(count, most_answer - std::min(body.size(), most_answer)));
   return count;
 }
 

@@ -127,9 +127,7 @@ void keep_place(ModuleMentions& mentions, const MappedPlace& place) {
 template <class Find>
 std::string line_of(const WantedFile& file, Find find) {
   if (file.path == "[vsyscall]") return "";
-  // A line is one file, and no path has a zero byte.
-  std::string path = file.path;
-  std::ranges::replace(path, '\n', '\0');
+  const std::string path = path_in_line(file.path);
   const uint64_t inode = file.mentions.inode;
   return inode != 0 ? fmt::format("{}@{} {}\n", find(), inode, path)
                     : fmt::format("{} {}\n", find(), path);
@@ -145,6 +143,11 @@ std::string find_build_id(const std::string& path, const ModuleMentions& mention
   const auto id = build_id_of_file(fd.get());
   if (!id || id->empty()) return none;
   return *id;
+}
+
+std::string path_in_line(std::string path) {
+  std::ranges::replace(path, '\n', '\0');
+  return path;
 }
 
 std::string build_id_line(const WantedFile& file, const std::string& proc) {

@@ -39,6 +39,8 @@ struct WantedFile {
   ModuleMentions mentions;
 };
 
+// A path as lines have it: a zero byte, which no path has, stands for a line feed.
+std::string path_in_line(std::string path);
 // The file's line: "BUILDID@INODE PATH", without "@INODE" when the inode is unknown. Empty for
 // [vsyscall].
 std::string build_id_line(const WantedFile& file, const std::string& proc);

@@ -17,36 +17,43 @@ void put(HeaderBytes& header, size_t offset, T value) {
   std::memcpy(header.data() + offset, &value, sizeof value);
 }
 
+void put_header_sum(HeaderBytes& header) {
+  put(header, at::header_sum, uint64_t{0});
+  put(header, at::header_sum, nrm2::sum_of(header.data(), header.size()));
+}
+
 }  // namespace
 
-HeaderBytes make_header(const FileFacts& file, const SectionFacts& section) {
+HeaderBytes make_header(const FileFacts& file, const SectionFacts& section, Bytes data) {
+  const auto size = static_cast<uint32_t>(data.size());
   HeaderBytes header{};
   std::memcpy(header.data() + at::magic, nrm2::magic, sizeof nrm2::magic);
   put(header, at::endian, nrm2::endian_mark);
   put(header, at::cr, uint8_t{10});
   put(header, at::header_size, static_cast<uint32_t>(nrm2::header_size));
-  put(header, at::data_size, section.bytes);
+  put(header, at::data_size, size);
   put(header, at::cpu, section.cpu);
   put(header, at::mode, file.mode);
   put(header, at::start_time, file.start_time);
   put(header, at::stop_time, section.time);
   put(header, at::metric_count, uint32_t{1});
-  put(header, at::flags,
-      (section.full ? nrm2::flag_full : 0) | (section.sum != 0 ? nrm2::flag_sum : 0));
+  put(header, at::flags, (section.full ? nrm2::flag_full : 0) | nrm2::flag_sum);
   put(header, at::num_cpus, file.cpus);
-  put(header, at::uncompressed_size, section.bytes);
+  put(header, at::uncompressed_size, size);
   put(header, at::os_type, nrm2::os_type_64);
   put(header, at::interval_id, file.interval_id);
   put(header, at::lost_count, static_cast<uint32_t>(std::min<uint64_t>(section.lost, UINT32_MAX)));
   put(header, at::section_type, section.type);
   put(header, at::version, nrm2::version);
   std::memcpy(header.data() + at::os, "Linux  ", 8);
-  put(header, at::sum, section.sum);
+  put(header, at::sum, nrm2::sum_of(data.data(), data.size()));
+  put_header_sum(header);
   return header;
 }
 
-uint64_t section_sum(uint32_t type, Bytes data) {
-  return type < nrm2::section_info ? 0 : nrm2::sum_of(data.data(), data.size());
+void change_header(HeaderBytes& header, size_t offset, Bytes value) {
+  std::memcpy(header.data() + offset, value.data(), value.size());
+  put_header_sum(header);
 }
 
 Bytes bytes_of(const std::string& text) {

@@ -26,17 +26,15 @@ struct FileFacts {
 struct SectionFacts {
   uint32_t type = 0;
   uint32_t cpu = 0;
-  uint32_t bytes = 0;
   uint64_t time = 0;  // of the last off(), or of the newest record
   uint64_t lost = 0;  // by this stream so far
   bool full = false;  // a record did not fit into this buffer, and recording ended
-  uint64_t sum = 0;   // nrm2::sum_of() the data; 0: it is records
 };
 
-// The checksum of the data of a section of that type: 0 for records.
-uint64_t section_sum(uint32_t type, std::span<const std::byte> data);
-
-HeaderBytes make_header(const FileFacts& file, const SectionFacts& section);
+// The header of a section with that data, with its checksums.
+HeaderBytes make_header(const FileFacts& file, const SectionFacts& section, Bytes data);
+// Sets a field of a header, and its checksum.
+void change_header(HeaderBytes& header, size_t offset, Bytes value);
 
 Bytes bytes_of(const std::string& text);
 

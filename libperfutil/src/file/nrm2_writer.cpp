@@ -69,9 +69,9 @@ HeaderBytes Writer::header_of(const Section& section) const {
     if (view.cpu != nrm2::recorder_cpu) cpus.insert(view.cpu);
   const FileFacts file{PITRACE_MODE_NORMAL | nrm2::mode_mte_at_end, content_.start_time,
                        content_.interval_id, static_cast<uint32_t>(cpus.size())};
-  return make_header(file, {section.type, section.cpu, static_cast<uint32_t>(section.data.size()),
-                            content_.stop_time, section.lost, section.full,
-                            section_sum(section.type, section.data)});
+  return make_header(file,
+                     {section.type, section.cpu, content_.stop_time, section.lost, section.full},
+                     section.data);
 }
 
 std::vector<Section> Writer::plan() const {
@@ -115,8 +115,7 @@ uint64_t Writer::planned_bytes(const std::vector<Section>& sections) const {
 int Writer::add(const Section& section) {
   written_.push_back(section);
   written_.back().offset = file_.size();
-  if (const int error = file_.append(header_of(section)); error != 0) return error;
-  return file_.append(section.data);
+  return file_.append(header_of(section), section.data);
 }
 
 int Writer::add_kernel_texts() {
@@ -126,7 +125,9 @@ int Writer::add_kernel_texts() {
       kernel.modules.empty() ? 0 : file_.size() + kernel.kallsyms.size(), kernel.modules.size()};
   if (const int error = file_.append(bytes_of(kernel.kallsyms)); error != 0) return error;
   if (const int error = file_.append(bytes_of(kernel.modules)); error != 0) return error;
-  return file_.overwrite(at::kallsyms_offset, std::as_bytes(std::span(places)));
+  HeaderBytes first = header_of(written_.front());
+  change_header(first, at::kallsyms_offset, std::as_bytes(std::span(places)));
+  return file_.overwrite(0, first);
 }
 
 Status Writer::write(const std::string& name) {

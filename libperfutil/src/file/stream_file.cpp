@@ -42,9 +42,7 @@ Result<StreamFile> StreamFile::create(const std::string& name, const FileFacts& 
 
 int StreamFile::append(const SectionFacts& section, Bytes data) {
   const uint64_t begin = file_.size();
-  SectionFacts facts = section;
-  facts.sum = section_sum(section.type, data);
-  const int error = file_.append(make_header(facts_, facts), data);
+  const int error = file_.append(make_header(facts_, section, data), data);
   if (error != 0) (void)file_.truncate(begin);
   return error;
 }
@@ -99,7 +97,6 @@ int StreamFile::count_records(const Section& section, uint64_t& records) const {
 int StreamFile::add_text(uint32_t type, const std::string& text) {
   SectionFacts section;
   section.type = type;
-  section.bytes = static_cast<uint32_t>(text.size());
   return add(section, bytes_of(text), 0);
 }
 
@@ -125,7 +122,7 @@ bool StreamFile::has_kernel(const KernelTexts& kernel) const {
 
 int StreamFile::set_cpus(uint32_t cpus) {
   facts_.cpus = cpus;
-  return file_.overwrite(nrm2::offset::num_cpus, std::as_bytes(std::span(&cpus, 1)));
+  return change_first_header(nrm2::offset::num_cpus, std::as_bytes(std::span(&cpus, 1)));
 }
 
 // Moves the bytes after the section to its start, then cuts the file: this needs no free space.
@@ -161,7 +158,17 @@ int StreamFile::read(uint64_t offset, std::span<std::byte> into) const {
 }
 
 int StreamFile::write_kernel_places() {
-  return file_.overwrite(nrm2::offset::kallsyms_offset, std::as_bytes(std::span(kernel_places_)));
+  return change_first_header(nrm2::offset::kallsyms_offset,
+                             std::as_bytes(std::span(kernel_places_)));
+}
+
+// Before the first section there is nothing to change: it gets what is known then.
+int StreamFile::change_first_header(size_t offset, Bytes value) {
+  if (file_.size() == 0) return 0;
+  HeaderBytes first{};
+  if (const int error = read(0, first); error != 0) return error;
+  change_header(first, offset, value);
+  return file_.overwrite(0, first);
 }
 
 Result<StreamFile> StreamFile::without_trace() const {

@@ -74,6 +74,7 @@ class StreamFile {
   int append(const SectionFacts& section, Bytes data);
   int read(uint64_t offset, std::span<std::byte> into) const;
   int write_kernel_places();
+  int change_first_header(size_t offset, Bytes value);
   void remember(const Section& section);
   int section_at(uint64_t offset, Section& section) const;
   int find_newest();

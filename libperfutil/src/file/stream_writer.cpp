@@ -148,12 +148,8 @@ bool StreamWriter::take_view(BufferView view, bool partial) {
     const size_t bytes = whole_records(view.records, setup_.section_bytes, counted);
     if (bytes == 0) return true;
     const auto section = view.records.first(bytes);
-    const SectionFacts facts{section_type_of(view.kind),
-                             view.cpu,
-                             static_cast<uint32_t>(bytes),
-                             view.last_time,
-                             view.counts.produced - view.counts.written,
-                             false};
+    const SectionFacts facts{section_type_of(view.kind), view.cpu, view.last_time,
+                             view.counts.produced - view.counts.written, false};
     if (const int error = file_->add(facts, section, counted); error != 0) {
       fail(error);
       return false;

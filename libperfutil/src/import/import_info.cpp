@@ -13,6 +13,7 @@
 #include <pi/files.h>
 #include <pi/nrm2.h>
 
+#include "file/build_ids.h"
 #include "file/elf_note.h"
 
 namespace pi::perfutil {
@@ -164,7 +165,7 @@ std::string line_of_mapped_file(const std::string& path, uint64_t inode) {
   if (file && ::fstat(file->fd.get(), &status) == 0 &&
       has_mapped_inode(file->fd.get(), status.st_ino, inode))
     id = build_id_of_file(file->fd.get());
-  return fmt::format("{}@{} {}\n", id && !id->empty() ? *id : "-", inode, path);
+  return fmt::format("{}@{} {}\n", id && !id->empty() ? *id : "-", inode, path_in_line(path));
 }
 
 }  // namespace
@@ -192,18 +193,13 @@ InfoText describe_import(const PerfFile& file, const Recording& recording,
 }
 
 std::string build_id_lines(const PerfFile& file) {
-  const auto fits_in_a_line = [](const std::string& path) {
-    return path.find('\n') == std::string::npos;
-  };
   std::string lines;
   if (!file.build_ids.empty() && file.is_of_this_host(false))
     for (const auto& [path, inode] : file.mapped_files)
-      if (!file.build_ids.contains(path) && fits_in_a_line(path))
-        lines += line_of_mapped_file(path, inode);
+      if (!file.build_ids.contains(path)) lines += line_of_mapped_file(path, inode);
   for (const auto& [path, id] : file.build_ids) {
-    if (!fits_in_a_line(path)) continue;
     lines += fmt::format("{} {}\n", id,
-                         path == "[kernel.kallsyms]" ? std::string(PITRACE_KERNEL_NAME) : path);
+                         path == "[kernel.kallsyms]" ? PITRACE_KERNEL_NAME : path_in_line(path));
   }
   return lines;
 }

@@ -169,6 +169,8 @@ class HeadReader {
       file_.has_tracer_data |= static_cast<PerfFeature>(i) == PerfFeature::tracer_data;
     }
     if (file_.cut_off) return;
+    // perf always writes some.
+    file_.bad_features = numbers.empty() && file_.end < size_;
     const auto places = read_section({file_.end, numbers.size() * place_bytes}, SIZE_MAX);
     file_.cut_off = !places;
     for (size_t i = 0; places && i < numbers.size(); ++i) {

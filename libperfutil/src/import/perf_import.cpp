@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -42,9 +44,9 @@ class ImportedTrace {
     const uint32_t type = view.kind == PITRACE_BUFFER_MTE ? nrm2::section_mte : nrm2::section_trace;
     uint64_t counted = 0;
     const size_t bytes = whole_records(view.records, view.records.size(), counted);
-    return file_->add({type, view.cpu, static_cast<uint32_t>(bytes), view.last_time,
-                       view.counts.produced - view.counts.written, false},
-                      view.records, counted);
+    return file_->add(
+        {type, view.cpu, view.last_time, view.counts.produced - view.counts.written, false},
+        view.records.first(bytes), counted);
   }
 
   // Adds the texts and gives the file its name.
@@ -138,7 +140,8 @@ RecordedKernel kernel_of(const PerfFile& file, const Recording& recording) {
   return kernel;
 }
 
-std::string damage_of(const PerfFile& file, std::span<PerfStream* const> streams) {
+std::string damage_of(const PerfFile& file, std::span<PerfStream* const> streams, bool has_gap) {
+  if (has_gap) return "one of its files is missing, as the numbers of the others show";
   for (const PerfStream* stream : streams)
     if (!stream->damage().empty()) return stream->damage();
   if (file.cut_off) return "perf did not end it, or the file is cut off";
@@ -146,9 +149,9 @@ std::string damage_of(const PerfFile& file, std::span<PerfStream* const> streams
                            : "";
 }
 
-// data: the files with records only, of a recording that is a directory.
+// data: the files with records only, of a recording that is a directory. has_gap: one is missing.
 Status convert(const PerfImport& import, const RegularFile& main,
-               const std::vector<RegularFile>& data) {
+               const std::vector<RegularFile>& data, bool has_gap = false) {
   const int fd = main.fd.get();
   auto file = read_perf_file(fd, static_cast<uint64_t>(main.status.st_size));
   if (!file) return about(import, file.error().message);
@@ -178,7 +181,7 @@ Status convert(const PerfImport& import, const RegularFile& main,
   const KernelTexts kernel =
       find_kernel_texts(kernel_of(*file, recording), import.proc, import.cache);
   const InfoText info =
-      describe_import(*file, recording, damage_of(*file, streams), kernel.kallsyms_state);
+      describe_import(*file, recording, damage_of(*file, streams, has_gap), kernel.kallsyms_state);
   return trace.finish(info.text(), build_id_lines(*file), kernel, cpus_of(*file, recording));
 }
 
@@ -190,6 +193,26 @@ std::string refusal(const RegularFile& file) {
   return {};
 }
 
+// Of a recording that is a directory.
+constexpr size_t max_files = 1024;
+
+// Of the files 'data.NUMBER' in a directory.
+std::set<uint32_t> data_numbers(const std::string& directory) {
+  constexpr std::string_view begin = "data.";
+  std::set<uint32_t> numbers;
+  std::error_code problem;
+  std::filesystem::directory_iterator at(directory, problem);
+  for (; !problem && at != std::filesystem::directory_iterator(); at.increment(problem)) {
+    const std::string name = at->path().filename();
+    if (!name.starts_with(begin)) continue;
+    const auto number = parse_number(name.substr(begin.size()));
+    if (number && *number < UINT32_MAX && name == fmt::format("{}{}", begin, *number))
+      numbers.insert(static_cast<uint32_t>(*number));
+    if (numbers.size() > max_files) break;
+  }
+  return numbers;
+}
+
 bool is_directory(const std::string& path) {
   struct stat facts {};
   return ::stat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode);
@@ -198,7 +221,6 @@ bool is_directory(const std::string& path) {
 // What 'perf record --threads' writes: a file 'data', and for each thread of perf 'data.NUMBER'
 // with the records of some CPUs.
 Status convert_directory(const PerfImport& import) {
-  constexpr size_t max_files = 1024;
   const UniqueFd directory(::open(import.recording.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return about(import, fmt::format("cannot be opened: {}.", errno_text(errno)));
   const auto open_part = [&](const std::string& name) -> Result<RegularFile> {
@@ -212,11 +234,11 @@ Status convert_directory(const PerfImport& import) {
                                      "{}.",
                                      main.error().message));
   if (const std::string why = refusal(*main); !why.empty()) return about(import, why);
+  const std::set<uint32_t> numbers = data_numbers(path_of(directory.get()));
   std::vector<RegularFile> files;
-  for (size_t number = 0;; ++number) {
+  for (const uint32_t number : numbers) {
     const std::string name = fmt::format("data.{}", number);
     auto file = open_part(name);
-    if (!file && file.error().code == ENOENT) break;
     if (!file)
       return about(import, fmt::format("has a file '{}' that cannot be opened: {}.", name,
                                        file.error().message));
@@ -225,7 +247,9 @@ Status convert_directory(const PerfImport& import) {
     if (const std::string why = refusal(*file); !why.empty()) return about(import, why);
     files.push_back(std::move(*file));
   }
-  return convert(import, *main, files);
+  // perf numbers them from 0.
+  const bool has_gap = !numbers.empty() && *numbers.rbegin() + 1 != numbers.size();
+  return convert(import, *main, files, has_gap);
 }
 
 }  // namespace

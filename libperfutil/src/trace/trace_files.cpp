@@ -189,14 +189,10 @@ Status Trace::write_snapshot(const std::string& name, const CollectorStatus& now
   collector_->copy_trace([&](const BufferCopy& copy) {
     const bool is_trace = copy.kind == PITRACE_BUFFER_TRACE;
     if (is_trace) kernel_code.see(copy.records);
-    const SectionFacts section{is_trace ? nrm2::section_trace : nrm2::section_stacks,
-                               copy.cpu,
-                               static_cast<uint32_t>(copy.records.size()),
-                               copy.last_time,
-                               copy.counts.produced - copy.counts.written,
-                               false};
-    if (error == 0) error = rings->append(make_header(stream_->facts(), section));
-    if (error == 0) error = rings->append(copy.records);
+    const SectionFacts section{is_trace ? nrm2::section_trace : nrm2::section_stacks, copy.cpu,
+                               copy.last_time, copy.counts.produced - copy.counts.written, false};
+    if (error == 0)
+      error = rings->append(make_header(stream_->facts(), section, copy.records), copy.records);
     all.push_back({copy.cpu, copy.kind, copy.counts, copy.counts.written - copy.kept});
   });
   if (now.on) stream_->take_all();
@@ -220,10 +216,8 @@ Status Trace::write_snapshot(const std::string& name, const CollectorStatus& now
   const auto add_text = [&](uint32_t type, const std::string& text) {
     SectionFacts facts;
     facts.type = type;
-    facts.bytes = static_cast<uint32_t>(text.size());
-    facts.sum = section_sum(type, bytes_of(text));
-    if (error == 0) error = target->file.append(make_header(stream_->facts(), facts));
-    if (error == 0) error = target->file.append(bytes_of(text));
+    const Bytes data = bytes_of(text);
+    if (error == 0) error = target->file.append(make_header(stream_->facts(), facts, data), data);
   };
   if (!code.empty()) add_text(nrm2::section_kernel_code, code);
   add_text(nrm2::section_info, described.text());

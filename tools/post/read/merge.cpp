@@ -53,10 +53,13 @@ uint64_t Merge::bytes_read() const {
 uint64_t begin_of(ByteSource& source, const TraceFile& file) {
   DamageLog ignored;  // the beginning is read again
   Merge merge(source, file, ignored, Merge::Select::all);
-  while (merge.next())
-    if (merge.current().key().is_trace() && !pi::is_time(merge.current().record()))
-      return merge.current().time();
-  return 0;
+  std::optional<uint64_t> first;  // of names, in a trace without other records
+  while (merge.next()) {
+    if (pi::is_time(merge.current().record())) continue;
+    if (merge.current().key().is_trace()) return merge.current().time();
+    if (!first) first = merge.current().time();
+  }
+  return first.value_or(0);
 }
 
 std::optional<uint64_t> epoch_in(const pi::RecordView& record, uint64_t time) {

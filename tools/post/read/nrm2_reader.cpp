@@ -62,7 +62,11 @@ class LayoutReader {
     for (FileRange* range : {&file_.kallsyms, &file_.modules}) check_place(at, *range);
     check_end(at);
     check_kernel_texts();
-    if (has_sums_ && !has_info_) damage_.add("the facts about the recording are missing", 0);
+    if (sums_ != 0 && sums_ != headers_)
+      damage_.add(fmt::format("{} of {} headers have changed: they have no checksum",
+                              headers_ - sums_, headers_),
+                  0);
+    if (sums_ != 0 && !has_info_) damage_.add("the facts about the recording are missing", 0);
     for (auto& [key, layout] : streams_) file_.streams.push_back(std::move(layout));
     return std::move(file_);
   }
@@ -171,6 +175,41 @@ class LayoutReader {
       damage_.add("the first header does not say where the kernel's symbols are", 0);
   }
 
+  static bool has_sum(const HeaderBytes& header) {
+    return (word_at(header, nrm2::offset::flags) & nrm2::flag_sum) != 0;
+  }
+
+  void check_header(uint64_t at, const HeaderBytes& header) {
+    ++headers_;
+    if (!has_sum(header)) return;
+    ++sums_;
+    HeaderBytes without = header;
+    std::memset(without.data() + nrm2::offset::header_sum, 0, sizeof(uint64_t));
+    if (number_at(header, nrm2::offset::header_sum, 8) !=
+        nrm2::sum_of(without.data(), without.size()))
+      damage_.add(fmt::format("the header at file offset {} has changed since it was written", at),
+                  0);
+  }
+
+  // One that is cut short is reported already.
+  void check_data(const HeaderBytes& header, const Extent& extent, const char* what) {
+    if (!has_sum(header) || extent.size != word_at(header, nrm2::offset::data_size)) return;
+    constexpr size_t block = 1 << 20;
+    if (window_.size() < block) window_.resize(block);
+    nrm2::Sum sum(extent.size);
+    for (uint64_t at = 0; at < extent.size;) {
+      const auto wanted = static_cast<size_t>(std::min<uint64_t>(block, extent.size - at));
+      if (source_.read(extent.offset + at, std::span(window_).first(wanted)) != wanted) return;
+      sum.add(window_.data(), wanted);
+      at += wanted;
+    }
+    if (sum.value() != number_at(header, nrm2::offset::sum, 8))
+      damage_.add(fmt::format("the {} at file offset {} have changed since they were written; some "
+                              "can be wrong or missing",
+                              what, extent.offset),
+                  0);
+  }
+
   // Returns where the next section begins.
   uint64_t read_section(uint64_t at) {
     HeaderBytes header;
@@ -179,6 +218,7 @@ class LayoutReader {
       return end_;
     }
     if (!read_header(at, header) || !is_header(header)) return skip_to_header(at);
+    check_header(at, header);
     const uint64_t data = at + header.size();
     const uint64_t size = word_at(header, nrm2::offset::data_size);
     previous_data_ = data;
@@ -243,6 +283,7 @@ class LayoutReader {
       case nrm2::section_trace:
       case nrm2::section_final_mte:
       case nrm2::section_stacks:
+        check_data(header, extent, "records");
         add_records(header, type, extent);
         break;
       case nrm2::section_info:
@@ -253,6 +294,7 @@ class LayoutReader {
         kernel_texts_.push_back(extent);
         break;
       case nrm2::section_kernel_code:
+        check_data(header, extent, "bytes of the kernel's code");
         file_.kernel_code.push_back(extent);
         break;
       case nrm2::section_build_ids:
@@ -273,10 +315,7 @@ class LayoutReader {
   // The good part of a text that has changed is used. One that is cut short is reported already.
   std::string checked_text(const HeaderBytes& header, const Extent& extent) {
     std::string text = read_text(extent);
-    // The flag is elsewhere in the header: zeros over the sum do not make it one without.
-    const bool has_sum = (word_at(header, nrm2::offset::flags) & nrm2::flag_sum) != 0;
-    has_sums_ = has_sums_ || has_sum;
-    if (has_sum && extent.size == word_at(header, nrm2::offset::data_size) &&
+    if (has_sum(header) && extent.size == word_at(header, nrm2::offset::data_size) &&
         number_at(header, nrm2::offset::sum, 8) != nrm2::sum_of(text.data(), text.size()))
       damage_.add(fmt::format("the {} at file offset {} have changed since they were written",
                               name_of(word_at(header, nrm2::offset::section_type)), extent.offset),
@@ -340,8 +379,9 @@ class LayoutReader {
   uint64_t previous_data_ = nrm2::header_size;
   StreamLayout* previous_ = nullptr;  // stream of the section before, if it holds records
   std::vector<Extent> kernel_texts_;
-  // Programs that write sums write facts, too.
-  bool has_sums_ = false, has_info_ = false;
+  uint64_t headers_ = 0;
+  uint64_t sums_ = 0;  // headers with a checksum: all, and there are facts, or none
+  bool has_info_ = false;
   std::set<StreamKey> cut_;  // streams whose next section comes after a gap
   std::set<StreamKey> full_;
   std::map<StreamKey, size_t> lost_at_;  // indices in header_lost

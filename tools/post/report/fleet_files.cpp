@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -21,12 +22,20 @@ namespace {
 
 constexpr size_t longest_name = 255;  // of a folder, on the usual file systems
 
+// Readers take these for no value.
+bool means_none(std::string_view value) {
+  const auto is_same = [](char a, char b) { return (a | 0x20) == b; };
+  return value == "__HIVE_DEFAULT_PARTITION__" ||
+         std::ranges::equal(value, std::string_view("null"), is_same);
+}
+
 // As Hive writes values into the names of folders, so that readers decode it.
 std::string encoded(std::string_view value) {
   std::string name;
   for (const char c : value) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '.' || c == '-' || c == '_';
+    const bool none = name.empty() && means_none(value);
+    const bool plain = !none && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                                 (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_');
     if (plain)
       name += c;
     else

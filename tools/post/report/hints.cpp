@@ -102,6 +102,7 @@ struct Program {
   std::map<std::string, uint64_t> modules;  // all ticks, by path
   CallerNames callers;
 
+  uint64_t file_ticks() const { return sum(files); }
   uint64_t refused_ticks() const { return sum(refused); }
   uint64_t unnamed() const { return generated + kernel + sum(files) + sum(refused); }
 
@@ -276,7 +277,7 @@ std::vector<Hint> wanted_hints(const std::map<std::string, Program>& programs,
   return hints;
 }
 
-// The first is the most important one.
+// The first is the most important one: that of a runtime, then of what has the most ticks.
 std::vector<Advice> advice_on(const Program& program, const std::vector<std::string>& files,
                               const Packages& packages) {
   std::vector<Advice> advice;
@@ -284,10 +285,15 @@ std::vector<Advice> advice_on(const Program& program, const std::vector<std::str
   if (!runtime && is_much(program.generated, program)) runtime = &unknown_runtime;
   if (runtime) advice.push_back({std::string(runtime->advice), std::string(runtime->brief)});
   if (lack_of(program) != Lack::names) return advice;
-  if (!files.empty()) advice.push_back(advice_on_files(files, packages));
+  std::vector<std::pair<uint64_t, Advice>> by_ticks;
+  if (!files.empty()) by_ticks.emplace_back(program.file_ticks(), advice_on_files(files, packages));
   if (is_much(program.refused_ticks(), program))
-    advice.push_back(advice_on_refused(hottest_files(program.refused).front()));
-  if (is_much(program.kernel, program)) advice.push_back(advice_on_kernel());
+    by_ticks.emplace_back(program.refused_ticks(),
+                          advice_on_refused(hottest_files(program.refused).front()));
+  if (is_much(program.kernel, program)) by_ticks.emplace_back(program.kernel, advice_on_kernel());
+  std::ranges::stable_sort(by_ticks,
+                           [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (auto& [ticks, one] : by_ticks) advice.push_back(std::move(one));
   return advice;
 }
 

@@ -86,7 +86,9 @@ std::vector<std::string> next_lines(const Summary& summary, const PageFormat& fo
                                     const Subject& subject, const PageEnd& end) {
   const auto* calls = summary.find<CallTree>();
   const auto* waiting = summary.find<Waiting>();
-  const bool waits = waiting && waiting->times().dispatches() != 0;
+  const bool waits_shown = std::ranges::any_of(
+      end.files, [](const std::string& file) { return file.ends_with("tprof.offcpu"); });
+  const bool waits = waiting && waiting->times().dispatches() != 0 && !waits_shown;
   const bool shown = calls && calls->stacks().with() != 0;
   const bool of_perf = summary.file.info.is_of_perf_record();
   const char* const callers = shown ? ""

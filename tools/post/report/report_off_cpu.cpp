@@ -134,7 +134,10 @@ std::optional<Lack> lack_of_dispatches(const Summary& summary) {
     return Lack{"contains no dispatches that are selected: there is nothing to report.",
                 "Processes, commands, threads and time select which ones are taken."};
   return Lack{"contains no dispatches: it is unknown where threads waited.",
-              "Dispatches (context switches) are recorded after 'swtrace enable dispatch'."};
+              summary.file.info.is_of_perf_record()
+                  ? "Dispatches (context switches) are in recordings of 'perf record -a -e "
+                    "cpu-clock -e sched:sched_switch'."
+                  : "Dispatches (context switches) are recorded after 'swtrace enable dispatch'."};
 }
 
 bool write_off_cpu(const Summary& summary, Sink& sink) {

@@ -25,7 +25,7 @@ namespace {
 
 // The temporary files' names for the signal handler; null for an unused entry. Each points into an
 // existing OutputFile.
-std::array<std::atomic<const char*>, 16> unfinished{};
+std::array<std::atomic<const char*>, 64> unfinished{};
 
 void remember(const char* name) {
   for (auto& place : unfinished) {
@@ -145,18 +145,23 @@ pi::Result<std::unique_ptr<OutputFile>> OutputFile::create_in_folder(const std::
   auto file =
       pi::NewFile::create_in(directory.get(), whole.filename(), ".post-", mode, pi::Umask::applied);
   if (!file) return refused(file.error().code, file.error().message);
-  std::unique_ptr<OutputFile> output(new OutputFile(path, mode, std::move(*file)));
+  std::unique_ptr<OutputFile> output(new OutputFile(path, mode, std::move(*file), folder + "/"));
   if (made) output->made_folder_ = folder;
   return output;
 }
 
-OutputFile::OutputFile(std::string path, mode_t mode, pi::NewFile file)
-    : path_(std::move(path)), mode_(mode), file_(std::move(file)) {
-  remember(file_.temporary().c_str());
+OutputFile::OutputFile(std::string path, mode_t mode, pi::NewFile file, const std::string& folder)
+    : path_(std::move(path)),
+      mode_(mode),
+      file_(std::move(file)),
+      folder_(folder),
+      temporary_(folder + file_.temporary()) {
+  remember(temporary_.c_str());
 }
 
 OutputFile::~OutputFile() {
-  forget(file_.temporary().c_str());
+  forget(temporary_.c_str());
+  beside_.clear();
   { const pi::NewFile unfinished_goes = std::move(file_); }
   if (!made_folder_.empty()) ::rmdir(made_folder_.c_str());
 }
@@ -185,21 +190,32 @@ bool OutputFile::rewrite(uint64_t offset, std::string_view text) {
 void OutputFile::write_beside(const std::string& name, const std::function<void(Sink&)>& content) {
   auto file = pi::NewFile::create_in(file_.directory(), name, ".post-", mode_, pi::Umask::applied);
   if (!file) return fail(file.error().code);
-  OutputFile other(name, mode_, std::move(*file));
-  content(other);
-  if (const pi::Status status = other.commit(); !status) fail(status.error().code);
+  std::unique_ptr<OutputFile> other(new OutputFile(name, mode_, std::move(*file), folder_));
+  content(*other);
+  if (const pi::Status status = other->complete(); !status) return fail(status.error().code);
+  // Each needs two descriptors.
+  constexpr size_t most = 200;
+  if (beside_.size() < most)
+    beside_.push_back(std::move(other));
+  else if (const pi::Status status = other->commit(); !status)
+    fail(status.error().code);
 }
 
 void OutputFile::remove_beside(const std::string& beginning,
                                const std::vector<std::string>& except) {
+  unwanted_ = beginning;
+  wanted_ = except;
+}
+
+void OutputFile::remove_unwanted() {
   const auto close = [](DIR* list) { ::closedir(list); };
   const int fd = ::openat(file_.directory(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, decltype(close)> list(fd < 0 ? nullptr : ::fdopendir(fd), close);
   if (!list) return fail(errno);
   while (const dirent* entry = ::readdir(list.get())) {
     const std::string name = entry->d_name;
-    if (!name.starts_with(beginning) || std::ranges::find(except, name) != except.end()) continue;
-    const std::string_view number = std::string_view(name).substr(beginning.size());
+    if (!name.starts_with(unwanted_) || std::ranges::find(wanted_, name) != wanted_.end()) continue;
+    const std::string_view number = std::string_view(name).substr(unwanted_.size());
     if (number.empty() || number.find_first_not_of("0123456789") != number.npos) continue;
     if (::unlinkat(file_.directory(), name.c_str(), 0) != 0) fail(errno);
   }
@@ -208,13 +224,18 @@ void OutputFile::remove_beside(const std::string& beginning,
 pi::Status OutputFile::complete() {
   if (completed_) return {};
   flush();
-  if (write_error_ == 0) write_error_ = file_.complete();
+  if (write_error_ == 0) write_error_ = file_.sync();
   completed_ = write_error_ == 0;
   return completed_ ? pi::Status() : problem("write", write_error_);
 }
 
 pi::Status OutputFile::commit() {
   if (const pi::Status status = complete(); !status) return status;
+  for (const auto& file : beside_)
+    if (const pi::Status status = file->commit(); !status) return status;
+  if (!unwanted_.empty()) remove_unwanted();
+  if (write_error_ != 0) return problem("write", write_error_);
+  if (const int reason = file_.complete(); reason != 0) return problem("write", reason);
   const int reason = file_.commit();
   return reason == 0 ? pi::Status() : problem("replace", reason);
 }

@@ -17,7 +17,7 @@ namespace post {
 
 // The file is written under a temporary name in the same directory and renamed by commit(). A link
 // with the file's name is replaced, never followed. The file is removed when this is destroyed
-// uncommitted, or when a signal ends the program: the handler has sixteen entries, and fewer
+// uncommitted, or when a signal ends the program: the handler has 64 entries, and fewer
 // files are open at a time.
 class OutputFile final : public Sink {
  public:
@@ -51,19 +51,27 @@ class OutputFile final : public Sink {
   pi::Status commit();
 
  private:
-  OutputFile(std::string path, mode_t mode, pi::NewFile file);
+  // folder: in which the file is, "" or with a slash at its end, if file does not know it.
+  OutputFile(std::string path, mode_t mode, pi::NewFile file, const std::string& folder = {});
 
   void flush();
+  void remove_unwanted();
   // reason: an errno.
   pi::Error problem(const char* what, int reason) const;
 
   const std::string path_;
   const mode_t mode_;
   pi::NewFile file_;
-  std::string buffer_;  // not yet written
+  const std::string folder_;
+  const std::string temporary_;  // path of the file until it has its name
+  std::string buffer_;           // not yet written
   uint64_t size_ = 0;
   int write_error_ = 0;
   bool completed_ = false;
+  // What commit() does beside this file.
+  std::vector<std::unique_ptr<OutputFile>> beside_;
+  std::string unwanted_;  // beginning of files to be removed; empty: none
+  std::vector<std::string> wanted_;
   std::string made_folder_;  // removed if it stays empty
 };
 

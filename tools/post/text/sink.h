@@ -21,10 +21,10 @@ class Sink {
   virtual bool rewrite(uint64_t /*offset*/, std::string_view /*text*/) { return false; }
   // Text is missing: where it was kept meanwhile, this error number occurred.
   virtual void fail(int /*error*/) {}
-  // Writes another file in the directory of this one.
+  // Writes another file in the directory of this one; it gets its name just before this one.
   virtual void write_beside(const std::string& /*name*/,
                             const std::function<void(Sink&)>& /*content*/) {}
-  // Removes the files there whose names are the beginning and a number, except some.
+  // Removes then the files there whose names are the beginning and a number, except some.
   virtual void remove_beside(const std::string& /*beginning*/,
                              const std::vector<std::string>& /*except*/) {}
 };

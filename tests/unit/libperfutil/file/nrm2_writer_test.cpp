@@ -95,7 +95,7 @@ TEST_F(TraceFileTest, HeadersFollowThePublishedLayout) {
   EXPECT_EQ(header.number(36, 8), content_.start_time);
   EXPECT_EQ(header.number(44, 8), content_.stop_time);
   EXPECT_EQ(header.number(52, 4), 1u);
-  EXPECT_EQ(header.number(56, 4), 0u);
+  EXPECT_EQ(header.number(56, 4), 2u);
   EXPECT_EQ(header.number(60, 4), 2u);
   EXPECT_EQ(header.number(68, 4), 0x64u);
   EXPECT_EQ(header.number(76, 4), 9u);
@@ -130,9 +130,7 @@ TEST_F(TraceFileTest, ABufferThatBecameFullIsFlaggedInItsOwnHeaderAndTheInfoSays
   ASSERT_TRUE(write_trace_file(name, content_));
   const auto file = parse_trace_file(slurp(name));
   for (const auto& section : file.sections)
-    EXPECT_EQ(section.number(56, 4), section.type() == type_trace && section.cpu() == 5 ? 1u
-                                     : section.type() >= type_info                      ? 2u
-                                                                                        : 0u);
+    EXPECT_EQ(section.number(56, 4), section.type() == type_trace && section.cpu() == 5 ? 3u : 2u);
   EXPECT_EQ(test::info_values(file.find(type_info)->data, "ended"),
             std::vector<std::string>{"buffer full"});
 }

@@ -39,7 +39,6 @@ class StreamFileTest : public ::testing::Test {
     SectionFacts section;
     section.type = type;
     section.cpu = cpu;
-    section.bytes = static_cast<uint32_t>(data.size());
     ASSERT_EQ(file_->add(section, bytes_of(data), records), 0);
   }
 

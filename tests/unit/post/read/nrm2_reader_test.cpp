@@ -87,42 +87,54 @@ TEST(Nrm2Reader, UnknownSectionsAreOfALaterVersionOrDamaged) {
   EXPECT_FALSE(none.any());
 }
 
-TEST(Nrm2Reader, TextsThatHaveChangedAreReported) {
-  for (const uint32_t type :
-       {section_info, pi::nrm2::section_build_ids, pi::nrm2::section_frame_names}) {
-    const std::string text = "0123 /bin/a\nended=off\n";
-    TraceBuilder trace;
-    trace.section(section_trace, {}, eight).text(section_info, "source=perf\n");
-    const size_t at = trace.bytes().size();
-    trace.text(type, text);
-    trace.put(at + pi::nrm2::offset::sum, pi::nrm2::sum_of(text.data(), text.size()));
-    trace.put(at + pi::nrm2::offset::flags, pi::nrm2::flag_sum);
-    DamageLog none;
-    good(trace.bytes(), none);
-    EXPECT_FALSE(none.any());
-    trace.put(at + pi::nrm2::header_size + 3, 'x');
+// A trace with each kind of section that has a checksum.
+TraceBuilder sealed_trace() {
+  TraceBuilder trace;
+  trace.section(section_trace, {}, eight)
+      .section(pi::nrm2::section_mte, {.cpu = 1}, eight)
+      .text(section_info, "source=perf\nended=off\n")
+      .text(pi::nrm2::section_build_ids, "0123 /bin/a\n")
+      .text(pi::nrm2::section_frame_names, "1 a.b()V\n")
+      .seal();
+  return trace;
+}
+
+TEST(Nrm2Reader, EachByteThatHasChangedIsReported) {
+  const Bytes whole = sealed_trace().bytes();
+  DamageLog none;
+  good(whole, none);
+  EXPECT_FALSE(none.any());
+  for (size_t at = 0; at < whole.size(); ++at) {
+    Bytes bytes = whole;
+    bytes[at] ^= std::byte{0x10};
     DamageLog damage;
-    good(trace.bytes(), damage);
-    EXPECT_THAT(damage.messages(), ElementsAre(HasSubstr("have changed since")));
-    // A hole over the sum and the text.
-    for (size_t i = at + pi::nrm2::offset::sum; i < trace.bytes().size(); ++i) trace.put(i, '\0');
-    DamageLog hole;
-    good(trace.bytes(), hole);
-    EXPECT_TRUE(hole.any());
+    MemorySource source(bytes);
+    const auto file = post::read_layout(source, damage);
+    EXPECT_TRUE(!file || damage.any()) << at;
   }
 }
 
+TEST(Nrm2Reader, HolesAreReported) {
+  const Bytes whole = sealed_trace().bytes();
+  for (const size_t length : {8, 64, 300, 520})
+    for (size_t at = 0; at + length <= whole.size(); at += 8) {
+      Bytes bytes = whole;
+      std::fill_n(bytes.begin() + static_cast<ptrdiff_t>(at), length, std::byte{0});
+      if (bytes == whole) continue;
+      DamageLog damage;
+      MemorySource source(bytes);
+      const auto file = post::read_layout(source, damage);
+      EXPECT_TRUE(!file || damage.any()) << length << " at " << at;
+    }
+}
+
 TEST(Nrm2Reader, MissingFactsAreReported) {
-  const std::string text = "0123 /bin/a\n";
   TraceBuilder trace;
-  trace.section(section_trace, {}, eight);
-  const size_t at = trace.bytes().size();
-  trace.text(pi::nrm2::section_build_ids, text);
+  trace.section(section_trace, {}, eight).text(pi::nrm2::section_build_ids, "0123 /bin/a\n");
   DamageLog none;
   good(trace.bytes(), none);
   EXPECT_FALSE(none.any());
-  trace.put(at + pi::nrm2::offset::sum, pi::nrm2::sum_of(text.data(), text.size()));
-  trace.put(at + pi::nrm2::offset::flags, pi::nrm2::flag_sum);
+  trace.seal();
   DamageLog damage;
   good(trace.bytes(), damage);
   EXPECT_THAT(damage.messages(), ElementsAre(HasSubstr("facts about the recording are missing")));

@@ -21,6 +21,10 @@ TEST(FleetFiles, AFolderIsOfADayInUtcAndAHost) {
 
 TEST(FleetFiles, AHostIsOneFolderWhateverItsName) {
   EXPECT_EQ(post::fleet_folder("records", 0, ""), "records/date=1970-01-01/host=unknown");
+  EXPECT_EQ(post::fleet_folder("records", 0, "Null"), "records/date=1970-01-01/host=%4Eull");
+  EXPECT_EQ(post::fleet_folder("records", 0, "nulls"), "records/date=1970-01-01/host=nulls");
+  EXPECT_EQ(post::fleet_folder("records", 0, "__HIVE_DEFAULT_PARTITION__"),
+            "records/date=1970-01-01/host=%5F_HIVE_DEFAULT_PARTITION__");
   EXPECT_EQ(post::fleet_folder("records", 0, "../a"), "records/date=1970-01-01/host=..%2Fa");
   EXPECT_EQ(post::fleet_folder("records", 0, "a=b%\n\xc3\xa9"),
             "records/date=1970-01-01/host=a%3Db%25%0A%C3%A9");
