@@ -128,8 +128,9 @@ waiting() { find files -type f | wc -l; }
     start endless,heads,junk,hang
     put 1.otlp.gz first
     put 2.otlp.gz second
+    put 3.otlp.gz third
     run -1 timeout 60 bash -c "ulimit -v 400000; pitrace-push --for 8 --timeout 2 http://127.0.0.1:$port/ files"
-    [[ $output == *"1.otlp.gz: the store took it, but its answer is not one of OTLP"* ]]
+    [[ $output == *"1.otlp.gz: the store took it, but its answer is not one of OTLP"*"2.otlp.gz: the store took it"* ]]
     [ "$(requests)" -ge 4 ]
     # What the kernel's buffers hold.
     (($(<store/endless) < 100000000))

@@ -64,9 +64,8 @@ struct Answer {
 
 size_t take_body(char* bytes, size_t, size_t count, void* to) {
   auto& body = static_cast<Answer*>(to)->body;
-  // The status says what became of the profile: the rest of the text is not needed.
-  body.append(bytes, std::min(count, most_answer - std::min(body.size(), most_answer)));
-  return count;
+  body.append(bytes, std::min(count, most_answer - body.size()));
+  return body.size() == most_answer ? 0 : count;  // 0 ends the transfer
 }
 
 size_t take_header(char*, size_t, size_t count, void* to) {
@@ -127,7 +126,9 @@ Outcome transfer(const Request& request, const Connection& connection, Store sto
       !prepare(curl, request, connection, answer))
     return {Outcome::Kind::stop, 0, 0, "libcurl lacks a feature that is needed"};
   const CURLcode code = ::curl_easy_perform(curl);
-  if (code != CURLE_OK)
+  // Of a long answer the status says what became of the profile.
+  const bool is_long = code == CURLE_WRITE_ERROR && answer.body.size() == most_answer;
+  if (code != CURLE_OK && !is_long)
     return {is_final(code) ? Outcome::Kind::stop : Outcome::Kind::later, 0, 0,
             *reason ? reason : ::curl_easy_strerror(code)};
   Outcome outcome;
