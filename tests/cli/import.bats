@@ -83,6 +83,60 @@ ticks() {
     samples threads.data >wanted
     ticks | diff - wanted
     [ "$(jq -r .trace.scope tprof.json)" = system ]
+    # A file whose number shows that another one is missing is read, too.
+    cp -r threads.data gap.data
+    last=$(find gap.data -name 'data.*' | sort -V | tail -n 1)
+    mv "$last" "${last%.*}.9"
+    run -3 post --import gap.data --json --clip 0
+    tr -s ' \n' ' ' <tprof.out | grep -q 'one of its files is missing'
+    ticks | diff - wanted
+    run -1 post --import threads.data -o threads.data --json=data
+    [[ $output == *"threads.data/data is read: it cannot be replaced"* ]]
+}
+
+@test "a recording is not replaced by what is made of it" {
+    for words in --json=own.data --html=own.data --archive=own.data; do
+        cp perf.data own.data
+        run -1 post --import own.data "$words"
+        [[ $output == *"own.data is read: it cannot be replaced"* ]]
+        cmp perf.data own.data
+    done
+    mkdir -p here && cp perf.data here/tprof.out
+    run -1 post --import here/tprof.out -o here
+    cmp perf.data here/tprof.out
+}
+
+@test "a program whose name has a line feed has the names of its functions" {
+    cp "$program" $'line\nfeed'
+    perf record -q -e cpu-clock -F 997 -o feed.data $'./line\nfeed' 1 >/dev/null
+    post --import feed.data --json --clip 0
+    [ "$(jq '[.reports[] | select(.title == "Module_Symbol") | .rows[] | select(.name | endswith("feed")) | .children[] | select(.name != "NoSymbols").ticks] | add' tprof.json)" -ge 10 ]
+}
+
+@test "records of unknown types, and features without a list, are reported" {
+    python3 - perf.data unknown.data nofeatures.data <<'END'
+import struct, sys
+data = bytearray(open(sys.argv[1], 'rb').read())
+begin, size = struct.unpack_from('<QQ', data, 40)
+unknown = bytearray(data)
+at = begin
+changed = 0
+while at < begin + size and changed < 20:
+    kind, misc, length = struct.unpack_from('<IHH', unknown, at)
+    if kind == 9:
+        struct.pack_into('<I', unknown, at, 0x149)
+        changed += 1
+    at += length
+assert changed == 20
+open(sys.argv[2], 'wb').write(unknown)
+data[72:104] = bytes(32)
+open(sys.argv[3], 'wb').write(data)
+END
+    post --import perf.data --json && all=$(jq .ticks tprof.json)
+    run post --import unknown.data --json
+    [[ $output == *lost* ]]
+    [ "$(jq .ticks tprof.json)" -eq $((all - 20)) ]
+    run -3 post --import nofeatures.data
 }
 
 # with_tracefs COMMAND...: where the kernel's tracepoints can be read; the mount is this command's alone.

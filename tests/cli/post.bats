@@ -340,6 +340,10 @@ dispatch() {
     run -0 post --json=first.json
     run -1 post --diff first.json swtrace.nrm2 --json=first.json
     [[ $output == *"first.json is read"* ]]
+    head -c 32 /dev/urandom >key && chmod 600 key && cp key same
+    run -1 post --export pprof --hash path --hash-key key --json=key
+    [[ $output == *"key is read"* ]]
+    cmp key same
     # A link is replaced.
     ln -s swtrace.nrm2 link.html
     run -0 post --html=link.html
@@ -419,6 +423,23 @@ make_long_trace() {
     [ "$status" -eq 1 ]
     [[ $output == *"No space left on device"* ]]
     [ -z "$listing" ]
+}
+
+# Each ending leaves the old files or the new ones, and nothing else.
+@test "a signal leaves all old files or all new ones, also in folders" {
+    # Its times begin again and again, which is damage.
+    make_long_trace 9
+    run -3 post --json --export ctf --export parquet --bucket 0 -o out
+    for ((i = 0; i < 12; i++)); do
+        find out -type f -exec touch -d 2020-01-01 {} +
+        post --json --export ctf --export parquet --bucket 0 -o out 2>/dev/null 3>&- &
+        sleep "0.$((RANDOM % 9))$((RANDOM % 9))"
+        kill "$!" 2>/dev/null || true
+        wait "$!" || true
+        [[ -z $(find out -name '.post-*') ]]
+        old=$(find out -type f ! -newermt 2020-01-02 | wc -l) new=$(find out -type f -newermt 2020-01-02 | wc -l)
+        ((old == 0 || new == 0))
+    done
 }
 
 @test "the two tables of --export parquet appear together or not at all" {

@@ -197,6 +197,7 @@ pi::Status TickAnalysis::write_reports(const Summary& summary) {
     if (const std::string text = report.viewer_warning(report.path(options_), bytes); !text.empty())
       pi::cli::warning(text);
   }
+  const SignalsWait renamed_together;
   for (const Report* report : written)
     if (const pi::Status status = commit(*report); !status) return status;
   return {};

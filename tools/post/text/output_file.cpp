@@ -53,12 +53,25 @@ extern "C" void on_signal(int number) {
 
 }  // namespace
 
+constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+SignalsWait::SignalsWait() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int number : ending_signals) ::sigaddset(&signals, number);
+  ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
+}
+
+SignalsWait::~SignalsWait() {
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
 void remove_unfinished_on_signals() {
   std::at_quick_exit(remove_unfinished);
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int number : ending_signals) {
     struct sigaction before {};
     // A signal that is ignored (nohup) stays ignored.
     if (::sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)

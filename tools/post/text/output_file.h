@@ -5,6 +5,7 @@
 
 #include <pi/new_file.h>
 #include <pi/result.h>
+#include <signal.h>
 #include <sys/types.h>
 
 #include <memory>
@@ -73,6 +74,18 @@ class OutputFile final : public Sink {
   std::string unwanted_;  // beginning of files to be removed; empty: none
   std::vector<std::string> wanted_;
   std::string made_folder_;  // removed if it stays empty
+};
+
+// While it exists, these signals wait: several files can get their names together.
+class SignalsWait {
+ public:
+  SignalsWait();
+  ~SignalsWait();
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+
+ private:
+  sigset_t before_;
 };
 
 // Ends the program on SIGINT, SIGTERM and SIGHUP as usual, but removes an unfinished file first; so
