@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "overlaps.h"
+#include "schemas.h"
 #include "selection.h"
 #include "sql_files.h"
 #include "tables.h"

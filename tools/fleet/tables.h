@@ -28,11 +28,6 @@ struct Summary {
 // Whether it is one of post --fleet, with a name that DuckDB can find.
 pi::Status check_folder(const std::string& folder);
 
-// Refuses tables of another kind or version; warns of those that are elsewhere than where they were
-// written. patterns: of tables of records, as literals of SQL, separated by commas.
-pi::Status check_tables(Engine& engine, const std::string& patterns,
-                        std::vector<std::string>& warnings);
-
 // Makes the views. two_sides: rows of A and B, else all are of A. Adds warnings about sums by day.
 pi::Status make_views(Engine& engine, const Question& question, bool two_sides,
                       std::vector<std::string>& warnings);

@@ -29,6 +29,15 @@ enum class PerfUserRecord : uint32_t {
   compressed_sized = 83,
 };
 
+// Whether a kernel or perf as of Linux 7 writes such records. Others are of a later one, or
+// damaged.
+constexpr bool is_known_record(uint32_t type) {
+  constexpr uint32_t newest_of_kernel = 22;                    // callers that were recorded later
+  constexpr uint32_t first_of_perf = 64, newest_of_perf = 84;  // metadata of BPF programs
+  return (type >= 1 && type <= newest_of_kernel) ||
+         (type >= first_of_perf && type <= newest_of_perf);
+}
+
 class PerfStream {
  public:
   // Reads [begin, end) of the file. one_of_many: with less memory.

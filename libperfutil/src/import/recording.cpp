@@ -29,10 +29,6 @@ constexpr size_t max_family = 1 << 20;
 // For the tables of one stack, each of which is compiled within less.
 constexpr std::chrono::seconds patience{120};
 
-// Types of records as of Linux 7: callers that were recorded later are the kernel's newest, and
-// metadata of BPF programs perf's.
-constexpr uint32_t newest_record = 22, first_user_record = 64, newest_user_record = 84;
-
 uint16_t mode_of(Bytes record) {
   return number_at<perf_event_header>(record, 0).misc & PERF_RECORD_MISC_CPUMODE_MASK;
 }
@@ -168,9 +164,7 @@ void Recording::see(Bytes record) {
 
 void Recording::see_user_record(Bytes record) {
   const auto type = number_at<uint32_t>(record, 0);
-  // Of a later perf, or damaged.
-  if ((type > newest_record && type < first_user_record) || type > newest_user_record || type == 0)
-    return damaged();
+  if (!is_known_record(type)) return damaged();
   switch (static_cast<PerfUserRecord>(type)) {
     case PerfUserRecord::round_finished:
       if (has_rounds_) order_.end_round();
